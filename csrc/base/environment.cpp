@@ -1,0 +1,42 @@
+#include "base/environment.h"
+
+#include <array>
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace opentrn {
+
+namespace {
+
+constexpr std::array<EnvironmentVariable, 8> kTable{{
+    {"OPENTRN_ENGINE", "reference", "reference", "The engine that compiles and runs graphs."},
+    {"OPENTRN_TARGET", "trn1, trn2, trn3", "trn2", "The chip a device stands for."},
+    {"OPENTRN_NUM_THREADS", "1 to 1024", "the number of cores", "Host threads one operator may use."},
+    {"OPENTRN_FALLBACK", "warn, error, silent", "warn",
+     "What happens when an operator has no lowering and runs on the CPU: a warning once per operator and line, an error, "
+     "or nothing. It is counted in any case."},
+    {"OPENTRN_REPORT", "a path", "no report", "Where a process writes its report.json when it ends."},
+    {"OPENTRN_DEVICES", "a number", "1", "Logical cores shown as neuron:0, neuron:1, ..."},
+    {"NEURON_LAUNCH_BLOCKING", "0, 1", "0", "1 runs every operator to its end before the next line of Python."},
+    {"OPENTRN_LOG", "error, warning, info, debug", "warning", "What is logged to the standard error output."},
+}};
+
+}  // namespace
+
+std::span<const EnvironmentVariable> environment_table() { return kTable; }
+
+std::optional<std::string> environment(std::string_view name) {
+  for (const EnvironmentVariable& row : kTable) {
+    if (row.name != name) continue;
+    const char* value = std::getenv(row.name.data());  // a literal, hence terminated
+    if (value == nullptr) return std::nullopt;
+    return value;
+  }
+  raise(ErrorKind::Internal, {.where = "environment",
+                              .what = "not in the table of environment variables",
+                              .got = std::string(name),
+                              .action = "add a row in base/environment.cpp"});
+}
+
+}  // namespace opentrn

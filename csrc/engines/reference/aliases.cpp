@@ -1,0 +1,94 @@
+#include "engines/reference/aliases.h"
+
+#include "ir/custom_calls.h"
+
+namespace opentrn::engines::reference {
+
+namespace {
+
+using ir::Op;
+
+// A complex number is two of its parts, one after the other.
+View part_view(const View& operand, DType part, int64_t which) {
+  View result = operand;
+  result.dtype = part;
+  for (int64_t& stride : result.strides) stride *= 2;
+  result.offset += which * size_of(part);
+  return result;
+}
+
+std::optional<View> same_size_bitcast(const View& operand, DType dtype) {
+  if (size_of(dtype) != operand.item_size()) return std::nullopt;
+  View result = operand;
+  result.dtype = dtype;
+  return result;
+}
+
+std::optional<View> before_broadcast(const Dims& operand_shape, const Dims& broadcast_dimensions, const View& result) {
+  if (element_count(operand_shape) != result.elements()) return std::nullopt;
+  View operand{result.dtype, operand_shape, Dims(operand_shape.size(), 1), result.offset};
+  for (size_t i = 0; i < operand_shape.size(); ++i) {
+    operand.strides[i] = result.strides[static_cast<size_t>(broadcast_dimensions[i])];
+  }
+  return operand;
+}
+
+View before_transpose(const Dims& permutation, const View& result) {
+  View operand = result;
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    operand.shape[static_cast<size_t>(permutation[i])] = result.shape[i];
+    operand.strides[static_cast<size_t>(permutation[i])] = result.strides[i];
+  }
+  return operand;
+}
+
+}  // namespace
+
+bool is_check(const ir::Node& node) {
+  return node.op == Op::CustomCall && node.as<ir::CustomCallAttributes>().target == ir::kCheck;
+}
+
+ir::Value aliased_operand(const ir::Node& node) { return is_check(node) ? node.operands[1] : node.operands[0]; }
+
+bool may_alias(const ir::Node& node) {
+  switch (node.op) {
+    case Op::BroadcastInDim:
+    case Op::Transpose:
+    case Op::Slice:
+    case Op::Reshape:
+    case Op::Reverse:
+    case Op::Real:
+    case Op::Imag:
+    case Op::BitcastConvert: return true;
+    default: return is_check(node);
+  }
+}
+
+std::optional<View> alias_of(const ir::Graph& graph, const ir::Node& node, const View& operand) {
+  const ir::TensorType& type = graph.type(node.results[0]);
+  switch (node.op) {
+    case Op::BroadcastInDim:
+      return broadcast_view(operand, type.shape, node.as<ir::BroadcastAttributes>().broadcast_dimensions);
+    case Op::Transpose: return transpose_view(operand, node.as<ir::TransposeAttributes>().permutation);
+    case Op::Slice: return slice_view(operand, node.as<ir::SliceAttributes>());
+    case Op::Reshape: return reshape_view(operand, type.shape);
+    case Op::Reverse: return reverse_view(operand, node.as<ir::ReverseAttributes>().dimensions);
+    case Op::Real: return part_view(operand, type.dtype, 0);
+    case Op::Imag: return part_view(operand, type.dtype, 1);
+    case Op::BitcastConvert: return same_size_bitcast(operand, type.dtype);
+    default: return is_check(node) ? std::optional(operand) : std::nullopt;
+  }
+}
+
+std::optional<View> operand_for(const ir::Graph& graph, const ir::Node& node, const View& result) {
+  const Dims& shape = graph.type(node.operands[0]).shape;
+  switch (node.op) {
+    case Op::BroadcastInDim:
+      return before_broadcast(shape, node.as<ir::BroadcastAttributes>().broadcast_dimensions, result);
+    case Op::Transpose: return before_transpose(node.as<ir::TransposeAttributes>().permutation, result);
+    case Op::Reshape: return reshape_view(result, shape);
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace opentrn::engines::reference

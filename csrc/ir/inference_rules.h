@@ -1,0 +1,45 @@
+// Private to ir: what the inference files share.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "ir/inference.h"
+
+namespace opentrn::ir {
+
+std::vector<TensorType> infer_elementwise(const InferenceQuery& query);
+std::vector<TensorType> infer_data(const InferenceQuery& query);
+std::vector<TensorType> infer_indexing(const InferenceQuery& query);
+std::vector<TensorType> infer_compute(const InferenceQuery& query);
+
+/// Raises with the primitive's name in front.
+[[noreturn]] void refuse(Op op, std::string what, std::string got, std::string expected, std::string action = "");
+
+/// "operand 1"
+std::string operand_name(size_t index);
+
+/// The attributes of the primitive; refuses when they are of another primitive.
+template <typename T>
+const T& attributes_of(const InferenceQuery& query) {
+  const T* attributes = std::get_if<T>(&query.attributes);
+  if (attributes == nullptr) refuse(query.op, "the attributes belong to another primitive", "", "");
+  return *attributes;
+}
+
+/// Refuses a list whose length is not `length`.
+void require_length(Op op, std::string_view list, const Dims& values, size_t length);
+
+/// Refuses dimension numbers outside [0, rank) or listed twice.
+void require_dimensions(Op op, std::string_view list, const Dims& dimensions, int64_t rank);
+
+/// Refuses an operand that is not of type `dtype` and 0-dimensional.
+void require_scalar(Op op, size_t index, const TensorType& type, DType dtype);
+
+/// Refuses an operand that is not an i32 or i64 tensor, the only index types of the IR.
+void require_index(Op op, size_t index, const TensorType& type);
+
+/// The declared type; refuses when there is none.
+const TensorType& declared_type(const InferenceQuery& query);
+
+}  // namespace opentrn::ir

@@ -1,0 +1,94 @@
+// Softmax, log-softmax and their gradients.
+#include <array>
+
+#include "lowering/families.h"
+#include "lowering/helpers.h"
+
+namespace opentrn::lowering {
+namespace {
+
+using ir::Builder;
+using ir::Op;
+using ir::Value;
+
+/// The value in its computation type and the dimension in a list; a 0-dimensional tensor has an empty list, and every
+/// reduction over it is the identity.
+struct Rows {
+  Value x;
+  Dims dims;
+};
+
+Dims row_dimensions(const Context& c, const Dims& shape) {
+  const int64_t dim = c.dimension(c.integer("dim"), static_cast<int64_t>(shape.size()));
+  return shape.empty() ? Dims{} : Dims{dim};
+}
+
+Value reduce_rows(Builder& b, Value x, Op op, const Dims& dims) {
+  return expand_reduced(b, b.reduce(x, op, dims), b.shape(x), dims);
+}
+
+DType forward_dtype(const Context& c) {
+  const DType dtype = c.tensor("self").type.dtype;
+  check_types(c, dtype, "f");
+  if (!c.flag("half_to_float")) return dtype;
+  if (dtype == DType::F16 || dtype == DType::BF16) return DType::F32;
+  c.refuse(ErrorKind::Runtime, {.what = "conversion is supported for Half type only",
+                                .got = std::string(scalar_type_name(dtype))});
+}
+
+Rows shifted_rows(Context& c) {
+  const Value x = compute_value(c, "self");
+  const Dims dims = row_dimensions(c, c.b.shape(x));
+  if (c.b.type(x).elements() == 0) return {x, dims};
+  return {c.b.subtract(x, reduce_rows(c.b, x, Op::Maximum, dims)), dims};
+}
+
+Results softmax(Context& c) {
+  const DType dtype = forward_dtype(c);
+  const Rows rows = shifted_rows(c);
+  const Value powers = c.b.exponential(rows.x);
+  const Value result = c.b.divide(powers, reduce_rows(c.b, powers, Op::Add, rows.dims));
+  return {c.b.convert(result, dtype)};
+}
+
+Results log_softmax(Context& c) {
+  const DType dtype = forward_dtype(c);
+  const Rows rows = shifted_rows(c);
+  const Value sum = c.b.reduce(c.b.exponential(rows.x), Op::Add, rows.dims);
+  const Value logarithm = expand_reduced(c.b, c.b.log(sum), c.b.shape(rows.x), rows.dims);
+  return {c.b.convert(c.b.subtract(rows.x, logarithm), dtype)};
+}
+
+Results softmax_backward(Context& c) {
+  const DType compute = compute_dtype(c.tensor("grad_output").type.dtype);
+  check_types(c, compute, "f");
+  const Value gradient = c.value("grad_output", compute);
+  const Value output = c.value("output", compute);
+  const Dims dims = row_dimensions(c, c.b.shape(output));
+  const Value sum = reduce_rows(c.b, c.b.multiply(gradient, output), Op::Add, dims);
+  return {c.b.convert(c.b.multiply(c.b.subtract(gradient, sum), output), c.dtype("input_dtype"))};
+}
+
+Results log_softmax_backward(Context& c) {
+  const DType compute = compute_dtype(c.tensor("grad_output").type.dtype);
+  check_types(c, compute, "f");
+  const Value gradient = c.value("grad_output", compute);
+  const Value output = c.value("output", compute);
+  const Dims dims = row_dimensions(c, c.b.shape(output));
+  const Value sum = reduce_rows(c.b, gradient, Op::Add, dims);
+  const Value result = c.b.subtract(gradient, c.b.multiply(c.b.exponential(output), sum));
+  return {c.b.convert(result, c.dtype("input_dtype"))};
+}
+
+const std::array kRules = {
+    general("_log_softmax", log_softmax),
+    general("_log_softmax_backward_data", log_softmax_backward),
+    general("_softmax", softmax),
+    general("_softmax_backward_data", softmax_backward),
+};
+
+}  // namespace
+
+std::span<const Rule> softmax_rules() { return kRules; }
+
+}  // namespace opentrn::lowering

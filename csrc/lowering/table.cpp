@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <vector>
+
+#include "lowering/families.h"
+
+namespace opentrn::lowering {
+namespace {
+
+std::vector<Rule> collect() {
+  std::vector<Rule> all;
+  for (const auto family : {
+           activation_rules,
+           activation_backward_rules,
+           arithmetic_rules,
+           comparison_rules,
+           dropout_rules,
+           loss_rules,
+           math_rules,
+           normalization_rules,
+           optimizer_rules,
+           reduction_rules,
+           scan_rules,
+           selection_rules,
+           softmax_rules,
+       }) {
+    const std::span<const Rule> rules = family();
+    all.insert(all.end(), rules.begin(), rules.end());
+  }
+  std::sort(all.begin(), all.end(), [](const Rule& left, const Rule& right) { return left.name < right.name; });
+  for (size_t i = 1; i < all.size(); ++i) {
+    if (all[i - 1].name != all[i].name) continue;
+    raise(ErrorKind::Internal, {.where = std::string(all[i].name), .what = "two lowering rules have this name"});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const Rule> rules() {
+  static const std::vector<Rule> all = collect();
+  return all;
+}
+
+const Rule* find_rule(std::string_view name) {
+  const std::span<const Rule> all = rules();
+  const auto found =
+      std::lower_bound(all.begin(), all.end(), name, [](const Rule& rule, std::string_view wanted) { return rule.name < wanted; });
+  return found != all.end() && found->name == name ? &*found : nullptr;
+}
+
+}  // namespace opentrn::lowering

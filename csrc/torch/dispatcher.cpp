@@ -1,0 +1,212 @@
+#include "torch/dispatcher.h"
+
+#include <ATen/native/Resize.h>
+#include <c10/core/DeviceGuard.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+#include <torch/library.h>
+
+#include <atomic>
+#include <deque>
+#include <map>
+
+#include "runtime/allocator.h"
+#include "runtime/configuration.h"
+#include "runtime/program_cache.h"
+#include "runtime/stream.h"
+#include "torch/errors.h"
+#include "torch/fallback.h"
+#include "torch/generator.h"
+#include "torch/preparation.h"
+#include "torch/tensors.h"
+#include "torch/types.h"
+
+namespace opentrn::torch_backend {
+namespace {
+
+std::atomic<bool> engine_paused{false};
+
+runtime::ProgramCache<Program>& program_cache() {
+  static auto* const cache = new runtime::ProgramCache<Program>;
+  return *cache;
+}
+
+/// Switches the current device for one call, and only when it has to.
+class CallDevice {
+ public:
+  explicit CallDevice(c10::Device device) : previous_(runtime::current_device()), changed_(false) {
+    if (device.type() != kDeviceType || device.index() == previous_) return;
+    runtime::exchange_device(device.index());
+    changed_ = true;
+  }
+  ~CallDevice() {
+    if (changed_) runtime::exchange_device(previous_);
+  }
+  CallDevice(const CallDevice&) = delete;
+  CallDevice& operator=(const CallDevice&) = delete;
+
+ private:
+  int previous_;
+  bool changed_;
+};
+
+void execute(const Operator& op, const Program& program, c10::ArrayRef<const void*> parameters,
+             c10::ArrayRef<void*> results) {
+  if (engine_paused.load(std::memory_order_relaxed)) return;
+  const std::span<const void* const> inputs(parameters.data(), parameters.size());
+  const std::span<void* const> outputs(results.data(), results.size());
+  if (!runtime::timing()) return program.executable->run(inputs, outputs);
+  const int64_t start = runtime::now_nanoseconds();
+  program.executable->run(inputs, outputs);
+  op.counter->engine_nanoseconds.fetch_add(runtime::now_nanoseconds() - start, std::memory_order_relaxed);
+}
+
+PhiloxGenerator::State take_random_state(const Gathered& gathered, int64_t blocks) {
+  std::optional<at::Generator> generator;
+  if (gathered.generator != nullptr && !gathered.generator->isNone()) generator = gathered.generator->toGenerator();
+  const auto device = static_cast<c10::DeviceIndex>(runtime::current_device());
+  return generator_for(generator, device).take(blocks);
+}
+
+at::Tensor output_tensor(const OutputPlan& plan, const Gathered& gathered) {
+  if (plan.operand >= 0) return *gathered.operands[static_cast<size_t>(plan.operand)].tensor;
+  return make_tensor(plan.sizes, plan.strides, plan.bytes, plan.dtype);
+}
+
+/// Allocates the results, runs the program and returns what the operator returns.
+c10::SmallVector<at::Tensor, 3> launch(const Operator& op, const Program& program, const Gathered& gathered) {
+  const CallDevice device(gathered.device);
+  runtime::set_allocation_label(op.name.c_str());
+  c10::SmallVector<const void*, 8> parameters;
+  for (const Operand& operand : gathered.operands) parameters.push_back(operand.address());
+  PhiloxGenerator::State state{};
+  if (program.random_blocks > 0) {
+    state = take_random_state(gathered, program.random_blocks);
+    parameters.push_back(&state);
+  }
+  c10::SmallVector<at::Tensor, 3> outputs;
+  c10::SmallVector<at::Tensor, 3> returned;
+  c10::SmallVector<void*, 3> results;
+  for (const OutputPlan& plan : program.outputs) {
+    at::Tensor output = output_tensor(plan, gathered);
+    results.push_back(element_address(output.unsafeGetTensorImpl()));
+    if (plan.returned) returned.push_back(output);
+    outputs.push_back(std::move(output));
+  }
+  execute(op, program, parameters, results);
+  op.counter->calls.fetch_add(1, std::memory_order_relaxed);
+  return returned;
+}
+
+void resize_destinations(const Operator& op, at::ArrayRef<c10::IValue> arguments, const std::vector<Dims>& shapes) {
+  size_t next = 0;
+  for (size_t i = 0; i < arguments.size() && next < shapes.size(); ++i) {
+    if (!op.arguments[i].destination) continue;
+    at::native::resize_output(arguments[i].toTensor(), shapes[next++]);
+  }
+}
+
+/// The program of a call, or null after the destinations were resized and the call must be gathered again.
+Program* find_program(const Operator& op, at::ArrayRef<c10::IValue> arguments, Gathered& gathered) {
+  if (Program* known = program_cache().find(gathered.key)) return known;
+  std::vector<Dims> shapes;
+  Program made = compile_call(op, arguments, gathered, shapes);
+  if (shapes.empty()) return program_cache().insert(gathered.key, std::move(made));
+  resize_destinations(op, arguments, shapes);
+  return nullptr;
+}
+
+void finish(torch::jit::Stack* stack, size_t arguments, const Operator& op,
+            c10::SmallVector<at::Tensor, 3>& results) {
+  torch::jit::drop(*stack, arguments);
+  for (size_t i = 0; i < op.returns && i < results.size(); ++i) stack->emplace_back(std::move(results[i]));
+}
+
+/// Returns false when the call has to be gathered again.
+bool try_run(const Operator& op, const c10::OperatorHandle& handle, torch::jit::Stack* stack) {
+  const size_t count = op.arguments.size();
+  const auto arguments = torch::jit::last(*stack, count);
+  Gathered gathered;
+  gather(op, arguments, gathered);
+  Program* program = find_program(op, arguments, gathered);
+  if (program == nullptr) return false;
+  if (program->executable == nullptr) {
+    run_fallback(handle, stack, program->declined);
+    return true;
+  }
+  auto results = launch(op, *program, gathered);
+  finish(stack, count, op, results);
+  return true;
+}
+
+class Kernel final : public c10::OperatorKernel {
+ public:
+  explicit Kernel(Operator op) : op_(std::move(op)), prepare_(preparation_for(op_.rule->name)) {}
+  void operator()(const c10::OperatorHandle& handle, c10::DispatchKeySet, torch::jit::Stack* stack) {
+    if (prepare_ != nullptr) prepare_(op_, stack);
+    run_operator(op_, handle, stack);
+  }
+
+ private:
+  Operator op_;
+  Preparation prepare_;
+};
+
+std::vector<std::pair<std::string, std::string>>& overloads() {
+  static auto* const list = new std::vector<std::pair<std::string, std::string>>;
+  return *list;
+}
+
+}  // namespace
+
+void register_lowerings() {
+  static auto* const library =
+      new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  for (const Variant& variant : find_variants()) {
+    Operator op = plan_operator(*variant.rule, variant.handle.schema());
+    overloads().emplace_back(std::string(variant.rule->name), op.name);
+    // Hand-written kernels of this folder (copy_) reach their rule themselves.
+    if (variant.handle.hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1)) continue;
+    const std::string name = op.name.substr(op.name.find("::") + 2);
+    library->impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(std::move(op))));
+  }
+}
+
+void run_operator(const Operator& op, const c10::OperatorHandle& handle, torch::jit::Stack* stack) {
+  translate_errors([&] {
+    if (runtime::in_bad_fork()) runtime::check_not_forked();
+    // Resized destinations change the key once; a second resize would mean that the rule contradicts itself.
+    if (try_run(op, handle, stack) || try_run(op, handle, stack)) return;
+    raise(ErrorKind::Internal, {.where = op.name, .what = "the result's shape changed while it was computed"});
+  });
+}
+
+at::Tensor run_internal(const char* schema, std::vector<c10::IValue> arguments) {
+  static std::mutex mutex;
+  static auto* const operators = new std::map<std::string, std::unique_ptr<Operator>>;
+  Operator* op = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<Operator>& slot = (*operators)[schema];
+    if (slot == nullptr) {
+      const c10::FunctionSchema parsed = torch::jit::parseSchema(schema);
+      const std::string rule_name = "opentrn." + parsed.name().substr(parsed.name().find("::") + 2);
+      slot = std::make_unique<Operator>(plan_operator(*lowering::find_rule(rule_name), parsed));
+    }
+    op = slot.get();
+  }
+  return translate_errors([&] {
+    Gathered gathered;
+    gather(*op, arguments, gathered);
+    Program* program = find_program(*op, arguments, gathered);
+    if (program == nullptr || program->executable == nullptr) {
+      raise(ErrorKind::Internal, {.where = op->name, .what = "an internal rule declined: " + (program ? program->declined : "")});
+    }
+    return launch(*op, *program, gathered)[0];
+  });
+}
+
+void set_engine_paused(bool paused) noexcept { engine_paused.store(paused); }
+
+const std::vector<std::pair<std::string, std::string>>& registered_overloads() { return overloads(); }
+
+}  // namespace opentrn::torch_backend

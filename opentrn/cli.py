@@ -1,0 +1,169 @@
+"""The command `opentrn`."""
+
+import dataclasses
+import datetime
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from opentrn import _extension, _load, _script, demo, doctor, report, tables
+from opentrn._extension import FALLBACK_MODES
+
+PROBLEMS_FOUND = 1
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(message="%(prog)s %(version)s", version=_load.installed_version())
+def main() -> None:
+    """OpenTrn: PyTorch on the device `neuron`, with or without a Trainium chip."""
+
+
+@main.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--report",
+    "report_path",
+    type=click.Path(path_type=Path),
+    default="report.json",
+    envvar="OPENTRN_REPORT",
+    show_default=True,
+    show_envvar=True,
+    help="Where the report goes.",
+)
+@click.option("--fallback", type=click.Choice(FALLBACK_MODES), help="What an operator without a native form does.")
+@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script, as python -m does.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGS]...")
+def run(report_path: Path, fallback: str | None, module: str | None, arguments: tuple[str, ...]) -> None:
+    """Run a script, then print a summary of what the device did and write it to a file."""
+    words = list(arguments)
+    if module is None and not words:
+        raise click.UsageError("[run] there is nothing to run, expected a script or -m MODULE")
+    target = module or words.pop(0)
+    if module is None and not Path(target).exists():
+        raise click.UsageError(f"[run] there is no such script, got {target}")
+    # The script may change the working directory.
+    report_path = report_path.absolute()
+    _prepare_device(fallback)
+    started = datetime.datetime.now().astimezone()
+    start = time.perf_counter()
+    outcome = _script.run(target, words, as_module=module is not None)
+    milliseconds = 1000 * (time.perf_counter() - start)
+    command = [*(["-m"] if module else []), target, *words]
+    _finish(report.Run(command, started, milliseconds, outcome), report_path)
+    sys.exit(outcome.exit_status)
+
+
+def _prepare_device(fallback: str | None) -> None:
+    if fallback is not None:
+        # Processes that the script starts follow the variable, this one the override.
+        os.environ["OPENTRN_FALLBACK"] = fallback
+    if not _extension.is_loaded():
+        return
+    native = _extension.native
+    if fallback is not None:
+        native.set_fallback_override(fallback)
+    native.set_timing(True)
+    native.clear_statistics()
+    from opentrn import _exit
+
+    _exit.wanted = False
+
+
+def _finish(finished: report.Run, path: Path) -> None:
+    sys.stdout.flush()
+    facts = report.collect(finished)
+    try:
+        report.write(facts, path)
+        place = str(path)
+    except OSError as error:
+        place = f"could not be written: {error}; choose another place with --report"
+    report.show(facts, place, report.summary_console())
+
+
+@main.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+def doctor_command(as_json: bool) -> None:
+    """Check the installation and say for each problem what to do."""
+    checks = doctor.examine()
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(check) for check in checks], indent=1))
+    else:
+        _show_checks(checks)
+    sys.exit(PROBLEMS_FOUND if any(check.status == doctor.PROBLEM for check in checks) else 0)
+
+
+def _show_checks(checks: list[doctor.Check]) -> None:
+    console = Console(highlight=False)
+    colours = {doctor.OK: "green", doctor.NOTE: "yellow", doctor.PROBLEM: "bold red"}
+    table = Table.grid(padding=(0, 2))
+    for check in checks:
+        text = Text(check.detail)
+        if check.action:
+            text.append(f"\ndo: {check.action}")
+        table.add_row(Text(check.status, style=colours[check.status]), Text(check.name), text)
+    console.print(table)
+    problems = sum(check.status == doctor.PROBLEM for check in checks)
+    console.print(
+        f"{problems} {'problem' if problems == 1 else 'problems'} found." if problems else "No problem found."
+    )
+
+
+@main.command("demo")
+@click.option("--prompt", default=demo.PROMPT, show_default=True)
+@click.option("--max-new-tokens", type=click.IntRange(min=2), default=64, show_default=True)
+def demo_command(prompt: str, max_new_tokens: int) -> None:
+    """Chat with a real model on neuron, repeat it on the CPU and compare."""
+    sys.exit(demo.run(prompt, max_new_tokens))
+
+
+@main.command("env")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+def environment(markdown: bool) -> None:
+    """List the environment variables."""
+    rows = _native_table("environment_table")
+    if markdown:
+        click.echo(tables.environment_markdown(rows), nl=False)
+        return
+    table = _plain_table("variable", "values", "default", "now", "meaning")
+    for row in rows:
+        now = os.environ.get(row["name"], "")
+        table.add_row(*(Text(text) for text in (row["name"], row["values"], row["default"], now, row["description"])))
+    Console(highlight=False).print(table)
+
+
+@main.command("operators")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+def operators(markdown: bool) -> None:
+    """List the operators that run on the device."""
+    rows = _native_table("lowering_table")
+    if markdown:
+        click.echo(tables.operators_markdown(rows), nl=False)
+        return
+    table = _plain_table("operator", "overloads", "note")
+    for row in sorted(rows, key=lambda row: row["name"]):
+        table.add_row(*(Text(text) for text in (row["name"], " ".join(row["overloads"]), row["note"])))
+    Console(highlight=False).print(table)
+
+
+def _native_table(name: str) -> list[dict]:
+    try:
+        return getattr(_extension.native, name)()
+    except RuntimeError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _plain_table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+if __name__ == "__main__":
+    main()

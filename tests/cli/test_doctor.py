@@ -1,0 +1,41 @@
+"""`opentrn doctor` and the tables."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_healthy(command):
+    result = command("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(result.stdout)}
+    problems = [check for check in checks.values() if check["status"] == "problem"]
+    assert problems == []
+    assert result.returncode == 0
+    assert set(checks) >= {"torch", "build", "AWS package", "autoload", "device", "engine self-test", "memory", "CPU"}
+    assert checks["engine self-test"]["status"] == "ok"
+
+
+def test_text_says_what_to_do(command):
+    result = command("doctor", OPENTRN_TARGET="xyz")
+    assert result.returncode == 1
+    text = " ".join(result.stdout.split())
+    assert "problem device" in text
+    assert "trn2" in text
+    assert "do: " in text
+
+
+def test_environment(command):
+    result = command("env")
+    assert result.returncode == 0, result.stderr
+    for name in ("OPENTRN_TARGET", "OPENTRN_ENGINE", "OPENTRN_FALLBACK"):
+        assert name in result.stdout
+
+
+@pytest.mark.parametrize(("name", "file"), [("env", "docs/environment.md"), ("operators", "docs/operators.md")])
+def test_documentation_is_current(command, name, file):
+    result = command(name, "--markdown")
+    assert result.returncode == 0, result.stderr
+    assert (ROOT / file).read_text() == result.stdout, f"run: opentrn {name} --markdown > {file}"
