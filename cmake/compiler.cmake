@@ -28,8 +28,8 @@ function(opentrn_compile_options target)
     target_compile_options(${target} PRIVATE -Wno-restrict)
   endif()
   # A contracted multiply-add would make results depend on the instruction set chosen at run time. A kernel that wants
-  # fused steps says so with std::fma. Nobody reads errno or the floating point flags, and many loops vectorise only when these
-  # need not be kept.
+  # fused steps says so with std::fma. Nobody reads errno or the floating point flags, and many loops vectorise only
+  # when these need not be kept.
   target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math -ffp-contract=off)
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default)
 endfunction()

@@ -8,10 +8,22 @@ from collections.abc import Iterable, Iterator
 from tqdm import tqdm
 
 
-def bar(items: Iterable, title: str, total: int | None = None) -> tqdm:
+class Lines:
+    """A file that prints each state of a progress bar as a line of its own."""
+
+    def write(self, text: str) -> None:
+        if line := text.strip():
+            print(line, file=sys.stderr)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def bar(items: Iterable, title: str) -> tqdm:
     """Iterates over `items` with a progress bar on stderr; without a terminal it prints a line now and then."""
-    interval = 0.1 if sys.stderr.isatty() else 10.0
-    return tqdm(items, desc=title, total=total, mininterval=interval, dynamic_ncols=True, file=sys.stderr)
+    if sys.stderr.isatty():
+        return tqdm(items, desc=title, dynamic_ncols=True)
+    return tqdm(items, desc=title, mininterval=10, ncols=100, file=Lines())
 
 
 @contextlib.contextmanager

@@ -53,13 +53,16 @@ def _write_report(path: str) -> None:
 
 
 def _finish() -> str:
+    line = ""
+    path = os.environ.get("OPENTRN_REPORT")
+    # Before the wait below, which would be counted as one of the program's.
+    if wanted and path:
+        _write_report(path)
+    if wanted and native.fallback_mode() != "silent":
+        line = fallback_line()
     for index in range(native.device_count()):
         native.synchronize(index)
-    if not wanted:
-        return ""
-    if path := os.environ.get("OPENTRN_REPORT"):
-        _write_report(path)
-    return fallback_line() if native.fallback_mode() != "silent" else ""
+    return line
 
 
 def _at_exit() -> None:

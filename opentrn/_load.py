@@ -17,19 +17,20 @@ AWS_PACKAGE = "torch_neuronx"
 
 @dataclasses.dataclass(frozen=True)
 class LoadState:
-    """How loading went. `registered` means that torch knows the device."""
+    """How loading went. `registered` means that torch knows the device; a state that is not final is tried again."""
 
     registered: bool
     cause: str = ""
     remedy: str = ""
+    final: bool = True
 
 
 class LoadError(Exception):
     """Why the device cannot be registered, and what the user can do about it."""
 
-    def __init__(self, cause: str, remedy: str):
+    def __init__(self, cause: str, remedy: str, final: bool = True):
         super().__init__(cause)
-        self.state = LoadState(registered=False, cause=cause, remedy=remedy)
+        self.state = LoadState(registered=False, cause=cause, remedy=remedy, final=final)
 
 
 _state: LoadState | None = None
@@ -38,11 +39,11 @@ _state: LoadState | None = None
 def load() -> None:
     """Registers the device once. A failure costs one warning and leaves `torch.neuron` present but unavailable."""
     global _state
-    if _state is not None:
+    if _is_settled():
         return
     # Importing torch may call this function again through the entry point; the inner call then has done the work.
     torch, error = _import_torch()
-    if _state is not None:
+    if _is_settled():
         return
     if error is None and importlib.util.find_spec(AWS_PACKAGE) is not None:
         _state = _deferred_to_aws()
@@ -63,7 +64,13 @@ def load() -> None:
         )
     if not _state.registered:
         _offer_unavailable_module(torch, _state)
+    # Without torch its own import will fail and say so.
+    if not _state.registered and _state.final:
         _warn(_state)
+
+
+def _is_settled() -> bool:
+    return _state is not None and _state.final
 
 
 def state() -> LoadState:
@@ -110,7 +117,8 @@ def _import_torch():
         return importlib.import_module("torch"), None
     except Exception as error:
         cause = f"torch cannot be imported ({type(error).__name__}: {error})"
-        return None, LoadError(cause, "do: install the torch version that opentrn was built for")
+        # Python imports the categories of -W options before it knows where packages are.
+        return None, LoadError(cause, "do: install the torch version that opentrn was built for", final=False)
 
 
 def _deferred_to_aws() -> LoadState:

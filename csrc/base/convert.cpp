@@ -27,7 +27,8 @@ struct Copy {
   int64_t source_size, destination_size;  // bytes of an element
 };
 
-// Outermost first, ordered by the destination's strides so that writing is sequential; neighbours that act as one are one.
+// Outermost first, ordered by the destination's strides so that writing is sequential; neighbours that act as one are
+// one.
 Dimensions normalised(const Dims& shape, const Dims& source_strides, const Dims& destination_strides) {
   Dimensions all;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -58,7 +59,8 @@ char* shifted(const Copy& copy, char* destination, int64_t elements) {
 }
 
 // Tile by tile, because source and destination run along different dimensions.
-void copy_plane(const Copy& copy, const char* source, char* destination, const Dimension& outer, const Dimension& inner) {
+void copy_plane(const Copy& copy, const char* source, char* destination, const Dimension& outer,
+                const Dimension& inner) {
   const int64_t columns = std::abs(inner.source) > std::abs(outer.source) ? kTile : inner.size;
   for (int64_t column = 0; column < inner.size; column += columns) {
     const int64_t length = std::min(columns, inner.size - column);
@@ -100,15 +102,16 @@ Dimensions::const_iterator split_dimension(const Dimensions& dimensions) {
                           [](const auto& left, const auto& right) { return left.size < right.size; });
 }
 
-void copy_parallel(const Copy& copy, const char* source, char* destination, const Dimensions& dimensions, int64_t total) {
+void copy_parallel(const Copy& copy, const char* source, char* destination, const Dimensions& dimensions,
+                   int64_t total) {
   const Dimensions::const_iterator split = split_dimension(dimensions);
   const auto index = static_cast<size_t>(split - dimensions.begin());
   const int64_t grain = std::max<int64_t>(1, kElementsPerRange / (total / split->size));
   parallel_for(0, split->size, grain, [&](int64_t first, int64_t last) {
     Dimensions part = dimensions;
     part[index].size = last - first;
-    copy_nest(copy, shifted(copy, source, first * split->source), shifted(copy, destination, first * split->destination),
-              part.data(), part.data() + part.size());
+    copy_nest(copy, shifted(copy, source, first * split->source),
+              shifted(copy, destination, first * split->destination), part.data(), part.data() + part.size());
   });
 }
 

@@ -1,4 +1,5 @@
-// Element type conversion: the one place where a value of one type becomes a value of another, as CPU PyTorch's `.to()` does.
+// Element type conversion: the one place where a value of one type becomes a value of another, as CPU PyTorch's `.to()`
+// does.
 #pragma once
 
 #include <complex>
@@ -78,8 +79,8 @@ To make_complex(Real real, Real imag);
 
 }  // namespace detail
 
-/// One element converted: non-zero and NaN become true, complex to real drops the imaginary part, integers wrap, floats out
-/// of an integer's range give what x86 gives.
+/// One element converted: non-zero and NaN become true, complex to real drops the imaginary part, integers wrap, floats
+/// out of an integer's range give what x86 gives.
 template <typename To, typename From>
 To convert_element(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -124,8 +125,9 @@ To make_complex(Real real, Real imag) {
 
 }  // namespace detail
 
-/// Copies `shape` elements between two strided tensors (strides in elements, the pointers at the first element), converting
-/// each. The two must not overlap, except that they may be the very same elements when the types have the same size.
+/// Copies `shape` elements between two strided tensors (strides in elements, the pointers at the first element),
+/// converting each. The two must not overlap, except that they may be the very same elements when the types have the
+/// same size.
 void convert_strided(const void* source, DType source_dtype, const Dims& source_strides, void* destination,
                      DType destination_dtype, const Dims& destination_strides, const Dims& shape);
 

@@ -14,7 +14,8 @@ constexpr std::array<EnvironmentVariable, 8> kTable{{
     {"OPENTRN_TARGET", "trn1, trn2, trn3", "trn2", "The chip a device stands for."},
     {"OPENTRN_NUM_THREADS", "1 to 1024", "the number of cores", "Host threads one operator may use."},
     {"OPENTRN_FALLBACK", "warn, error, silent", "warn",
-     "What happens when an operator has no lowering and runs on the CPU: a warning once per operator and line, an error, "
+     "What happens when an operator has no lowering and runs on the CPU: a warning once per operator and line, an "
+     "error, "
      "or nothing. It is counted in any case."},
     {"OPENTRN_REPORT", "a path", "no report", "Where a process writes its report.json when it ends."},
     {"OPENTRN_DEVICES", "a number", "1", "Logical cores shown as neuron:0, neuron:1, ..."},

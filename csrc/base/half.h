@@ -13,8 +13,8 @@ float decode_small(uint8_t bits, SmallFormat format);
 /// Rounds to nearest even. Values beyond the largest finite one become what PyTorch makes of them.
 uint8_t encode_small(float value, SmallFormat format);
 
-// Inline and without branches, so that loops over them vectorise. Written with integer steps where a denormal float would
-// otherwise be an operand: flush-to-zero modes must not change a value.
+// Inline and without branches, so that loops over them vectorise. Written with integer steps where a denormal float
+// would otherwise be an operand: flush-to-zero modes must not change a value.
 inline float half_to_float(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(bits & 0x7FFFu) << 13;

@@ -69,6 +69,13 @@ bool broadcast_shapes(const Dims& left, const Dims& right, Dims& result) {
   return true;
 }
 
+bool is_identity(const Dims& permutation) {
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    if (permutation[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
 std::string to_string(const Dims& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {

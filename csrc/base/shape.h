@@ -1,4 +1,5 @@
-// Dimensions and strides: the arithmetic of strided tensors. Sizes and strides count elements and are 64-bit throughout.
+// Dimensions and strides: the arithmetic of strided tensors. Sizes and strides count elements and are 64-bit
+// throughout.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,9 @@ int64_t span_in_bytes(const Dims& shape, const Dims& strides, int64_t element_si
 
 /// The shape that `left` and `right` broadcast to by PyTorch's rules. Returns false when they do not broadcast.
 bool broadcast_shapes(const Dims& left, const Dims& right, Dims& result);
+
+/// True for [0, 1, 2, ...]: the permutation that moves nothing.
+bool is_identity(const Dims& permutation);
 
 /// "[2, 3]"
 std::string to_string(const Dims& dims);

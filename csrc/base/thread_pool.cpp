@@ -182,7 +182,8 @@ int thread_count() {
   if (!setting || setting->empty()) return hardware_threads();
   int count = 0;
   const auto [end, status] = std::from_chars(setting->data(), setting->data() + setting->size(), count);
-  if (status == std::errc() && end == setting->data() + setting->size() && count >= 1 && count <= kMaxThreads) return count;
+  if (status == std::errc() && end == setting->data() + setting->size() && count >= 1 && count <= kMaxThreads)
+    return count;
   raise(ErrorKind::Value, {.where = "OPENTRN_NUM_THREADS",
                            .what = "not a number of threads",
                            .got = "'" + *setting + "'",

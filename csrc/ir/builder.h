@@ -1,6 +1,6 @@
-// Builds graphs. Every method checks its operands, infers the result's type and names operator and operand when it refuses
-// (Error of kind Runtime). Method names are those of StableHLO. Operands of element-wise methods must have equal types:
-// nothing is promoted or broadcast silently, except that the convenience methods at the end say so.
+// Builds graphs. Every method checks its operands, infers the result's type and names operator and operand when it
+// refuses (Error of kind Runtime). Method names are those of StableHLO. Operands of element-wise methods must have
+// equal types: nothing is promoted or broadcast silently, except that the convenience methods at the end say so.
 #pragma once
 
 #include <span>
@@ -95,8 +95,8 @@ class Builder {
   Value reduce(Value operand, Value initial_value, Op reducer, const Dims& dimensions);
   Value reduce_window(Value operand, Value initial_value, ReduceWindowAttributes attributes);
   std::vector<Value> sort(std::span<const Value> operands, SortAttributes attributes);
-  /// Philox 4x32-10. `state` is ui64[2] = {seed, offset}; the offset counts blocks of four 32-bit words. Returns {new state,
-  /// bits}; `type` is ui32 or ui64. Element i of a ui32 result is word i % 4 of block offset + i / 4.
+  /// Philox 4x32-10. `state` is ui64[2] = {seed, offset}; the offset counts blocks of four 32-bit words. Returns {new
+  /// state, bits}; `type` is ui32 or ui64. Element i of a ui32 result is word i % 4 of block offset + i / 4.
   std::pair<Value, Value> rng_bit_generator(Value state, TensorType type);
   Value checked_index(Value index, int64_t size, int64_t dimension, std::string_view operator_name,
                       IndexRule rule = IndexRule::WrapNegative);

@@ -9,13 +9,6 @@ namespace opentrn::ir {
 
 namespace {
 
-bool is_identity(const Dims& permutation) {
-  for (size_t i = 0; i < permutation.size(); ++i) {
-    if (permutation[i] != static_cast<int64_t>(i)) return false;
-  }
-  return true;
-}
-
 bool all_equal(const Dims& dims, int64_t value) {
   return std::all_of(dims.begin(), dims.end(), [value](int64_t entry) { return entry == value; });
 }
@@ -34,7 +27,8 @@ Value Builder::iota(TensorType type, int64_t dimension) {
 }
 
 Value Builder::broadcast_in_dim(Value operand, const Dims& shape, const Dims& broadcast_dimensions) {
-  if (shape == this->shape(operand) && broadcast_dimensions.size() == shape.size() && is_identity(broadcast_dimensions)) {
+  if (shape == this->shape(operand) && broadcast_dimensions.size() == shape.size() &&
+      is_identity(broadcast_dimensions)) {
     return operand;
   }
   const TensorType declared{dtype(operand), shape};

@@ -68,7 +68,8 @@ std::vector<std::byte> neutral_element(Op reducer, DType dtype) {
       if (dtype != DType::F8E8M0FNU) return element_bytes(dtype, 0);
       break;
     case Op::Multiply: return element_bytes(dtype, 1);
-    case Op::And: return std::vector<std::byte>(static_cast<size_t>(size_of(dtype)), std::byte(is_bool(dtype) ? 1 : 0xFF));
+    case Op::And:
+      return std::vector<std::byte>(static_cast<size_t>(size_of(dtype)), std::byte(is_bool(dtype) ? 1 : 0xFF));
     case Op::Maximum: return extreme(dtype, true);
     case Op::Minimum: return extreme(dtype, false);
     default: break;

@@ -21,8 +21,8 @@ struct InferenceQuery {
   const TensorType* declared = nullptr;
 };
 
-/// The types of all results. Raises an Error of kind Runtime that names operator and operand when an operand, an attribute
-/// or the declared type breaks a rule.
+/// The types of all results. Raises an Error of kind Runtime that names operator and operand when an operand, an
+/// attribute or the declared type breaks a rule.
 std::vector<TensorType> infer(const InferenceQuery& query);
 
 /// True when `reducer` may combine elements of `dtype` in reduce, reduce_window and scatter.

@@ -1,16 +1,10 @@
 // Contractions, reductions and the rest.
-#include <algorithm>
-
 #include "ir/custom_calls.h"
 #include "ir/inference_rules.h"
 
 namespace opentrn::ir {
 
 namespace {
-
-bool contains(const Dims& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
-
-int64_t at(const Dims& dims, int64_t index) { return dims[static_cast<size_t>(index)]; }
 
 // Products and sums must not lose anything but the last rounding to the result.
 bool accumulates(DType operand, DType result) {
@@ -71,8 +65,7 @@ void require_reducer(const InferenceQuery& query, Op reducer) {
   const TensorType& operand = *query.operands[0];
   require_scalar(query.op, 1, *query.operands[1], operand.dtype);
   if (is_reducer(reducer, operand.dtype)) return;
-  refuse(query.op, "the reducer does not work on the element type",
-         concat(name(reducer), " on ", name(operand.dtype)),
+  refuse(query.op, "the reducer does not work on the element type", concat(name(reducer), " on ", name(operand.dtype)),
          "add, multiply, maximum, minimum, and, or, xor on a type they take");
 }
 

@@ -74,7 +74,8 @@ TensorType infer_pad(const InferenceQuery& query) {
     const int64_t interior = attributes.interior_padding[i];
     if (interior < 0) refuse(query.op, "interior_padding is negative", to_string(attributes.interior_padding), ">= 0");
     int64_t& size = result.shape[i];
-    size += attributes.edge_padding_low[i] + attributes.edge_padding_high[i] + std::max<int64_t>(size - 1, 0) * interior;
+    size +=
+        attributes.edge_padding_low[i] + attributes.edge_padding_high[i] + std::max<int64_t>(size - 1, 0) * interior;
     if (size >= 0) continue;
     refuse(query.op, concat("the padding of dimension ", i, " cuts off more than there is"), to_string(result.shape),
            "sizes of at least 0");

@@ -7,10 +7,6 @@ namespace opentrn::ir {
 
 namespace {
 
-bool contains(const Dims& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
-
-int64_t at(const Dims& dims, int64_t index) { return dims[static_cast<size_t>(index)]; }
-
 Dims joined(const Dims& left, const Dims& right) {
   Dims both = left;
   both.insert(both.end(), right.begin(), right.end());
@@ -56,8 +52,8 @@ TensorType infer_dynamic_update_slice(const InferenceQuery& query) {
   return operand;
 }
 
-// What gather and scatter have in common: an operand, windows of it, and indices that say where the windows start. The names
-// are gather's; `names` holds the words of the primitive at hand.
+// What gather and scatter have in common: an operand, windows of it, and indices that say where the windows start. The
+// names are gather's; `names` holds the words of the primitive at hand.
 struct WindowNumbers {
   const Dims& window_dims;       // offset_dims, update_window_dims
   const Dims& collapsed;         // collapsed_slice_dims, inserted_window_dims

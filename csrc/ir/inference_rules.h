@@ -1,6 +1,7 @@
 // Private to ir: what the inference files share.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
@@ -12,6 +13,12 @@ std::vector<TensorType> infer_elementwise(const InferenceQuery& query);
 std::vector<TensorType> infer_data(const InferenceQuery& query);
 std::vector<TensorType> infer_indexing(const InferenceQuery& query);
 std::vector<TensorType> infer_compute(const InferenceQuery& query);
+
+inline bool contains(const Dims& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+inline int64_t at(const Dims& dims, int64_t index) { return dims[static_cast<size_t>(index)]; }
 
 /// Raises with the primitive's name in front.
 [[noreturn]] void refuse(Op op, std::string what, std::string got, std::string expected, std::string action = "");

@@ -41,6 +41,10 @@ ir::Value fits_integer(ir::Builder& b, ir::Value number, DType dtype) {
 
 /// A floating type is too small when a finite number becomes infinite.
 ir::Value fits_float(ir::Builder& b, ir::Value number, ir::Value converted) {
+  if (is_complex(b.dtype(number))) {
+    const ir::Value real = fits_float(b, b.real(number), b.real(converted));
+    return b.and_(real, fits_float(b, b.imag(number), b.imag(converted)));
+  }
   return b.compare(ComparisonDirection::EQ, b.is_finite(number), b.is_finite(converted));
 }
 
@@ -58,7 +62,11 @@ ir::Value check_fit(Context& context, ir::Value number, DType dtype) {
     return b.check(real, check_fit(context, b.real(number), dtype), overflow_message(dtype));
   }
   const bool wide_integer = size_of(dtype) == 8 && is_integer(from);
-  if (is_bool(dtype) || is_bool(from) || is_complex(dtype) || wide_integer || from == dtype) return converted;
+  if (is_bool(dtype) || is_bool(from) || wide_integer || from == dtype) return converted;
+  if (is_complex(dtype)) {
+    const ir::Value complex_number = b.convert(number, DType::C128);
+    return b.check(fits_float(b, complex_number, converted), converted, overflow_message(dtype));
+  }
   if (is_integer(dtype)) return b.check(fits_integer(b, number, dtype), converted, overflow_message(dtype));
   if (is_integer(from) && size_of(dtype) >= 4) return converted;
   const ir::Value float_number = is_integer(from) ? b.convert(number, DType::F64) : number;
@@ -105,7 +113,9 @@ ir::Value check_all(Context& context, ir::Value condition, ir::Value value, std:
   return context.b.check(all, value, concat("[", context.call.operator_name, "] ", message));
 }
 
-ir::Value is_less(ir::Builder& b, ir::Value x, double bound) { return compare_with(b, ComparisonDirection::LT, x, bound); }
+ir::Value is_less(ir::Builder& b, ir::Value x, double bound) {
+  return compare_with(b, ComparisonDirection::LT, x, bound);
+}
 ir::Value is_greater(ir::Builder& b, ir::Value x, double bound) {
   return compare_with(b, ComparisonDirection::GT, x, bound);
 }

@@ -5,8 +5,8 @@
 
 namespace opentrn::lowering {
 
-/// Whether the schema that was called has an argument of this name and it is not None. `out=` overloads of factories have no
-/// `dtype`.
+/// Whether the schema that was called has an argument of this name and it is not None. `out=` overloads of factories
+/// have no `dtype`.
 bool is_given(const Context& context, std::string_view name);
 
 /// The type of a factory's result: that of `out=`, else the `dtype` argument, else `inferred`.

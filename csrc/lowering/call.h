@@ -18,9 +18,9 @@ namespace opentrn::lowering {
 /// parameter for each of them, in that order.
 struct TensorArgument {
   int operand = -1;
-  ir::Value value;  // the graph parameter
-  ir::TensorType type;
-  Dims strides;
+  ir::Value value = {};  // the graph parameter
+  ir::TensorType type = {};
+  Dims strides = {};
   bool wrapped_number = false;  // made from a Python number: weak in type promotion
   bool host_scalar = false;     // a 0-dimensional CPU tensor whose value travels with the call
 };
@@ -28,7 +28,7 @@ struct TensorArgument {
 /// A runtime number: its value is a 0-dimensional graph parameter of type i1, i64, f64 or complex<f64>.
 struct ScalarArgument {
   int operand = -1;
-  ir::Value value;
+  ir::Value value = {};
   DType dtype = DType::F64;
 };
 

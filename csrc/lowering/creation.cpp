@@ -57,7 +57,8 @@ Dims arange_counts(std::span<const ScalarValue> scalars) {
   require_range(start.number.real(), end.number.real(), step.number.real());
   const double count = std::ceil((end.number.real() - start.number.real()) / step.number.real());
   if (!(count < 0x1p62)) {
-    raise(ErrorKind::Runtime, {.where = "arange", .what = "invalid size, possible overflow?", .action = "give a larger step"});
+    raise(ErrorKind::Runtime,
+          {.where = "arange", .what = "invalid size, possible overflow?", .action = "give a larger step"});
   }
   return {count_integers(as_integer(start), as_integer(end), as_integer(step)), static_cast<int64_t>(count)};
 }
@@ -68,7 +69,7 @@ Results arange(Context& context) {
   const DType dtype = factory_dtype(context, integral ? DType::I64 : context.call.default_dtype);
   check_types(context, dtype, "if");
   const int64_t count = context.call.derived.at(dtype == DType::I64 ? 0 : 1);
-  require(count >= 0, context, ErrorKind::Runtime, {.what = "step must be nonzero", .action = "give another step"});
+  require(count >= 0, context, ErrorKind::Value, {.what = "step must be nonzero", .action = "give another step"});
   const DType compute = is_integer(dtype) ? DType::I64 : DType::F64;
   const ir::TensorType type{compute, {count}};
   const ir::Value numbers = b.iota(type, 0);
@@ -104,7 +105,9 @@ DType step_dtype(DType dtype) { return is_integer(dtype) ? DType::F64 : compute_
 ir::Value spaced(Context& context, DType dtype, int64_t steps) {
   ir::Builder& b = context.b;
   const DType compute = step_dtype(dtype);
-  const auto end_value = [&](std::string_view name) { return b.convert(checked_scalar(context, name, dtype), compute); };
+  const auto end_value = [&](std::string_view name) {
+    return b.convert(checked_scalar(context, name, dtype), compute);
+  };
   const Dims shape = {steps};
   if (steps <= 1) return b.broadcast_to(end_value("start"), shape);
   const ir::Value start = end_value("start");

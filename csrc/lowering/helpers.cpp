@@ -140,6 +140,11 @@ ir::Value along(ir::Builder& b, ir::Value vector, const Dims& shape, int64_t dim
   return b.broadcast_in_dim(vector, shape, {dim});
 }
 
+ir::Op extreme_op(ir::Op op, DType dtype) {
+  if (!is_bool(dtype)) return op;
+  return op == ir::Op::Maximum ? ir::Op::Or : ir::Op::And;
+}
+
 ir::Value mean_over(ir::Builder& b, ir::Value x, const Dims& dims) {
   const ir::Value sum = b.reduce(x, ir::Op::Add, dims);
   return b.divide(sum, b.splat_like(sum, static_cast<double>(count_of(b.shape(x), dims))));

@@ -67,6 +67,9 @@ ir::Value expand_reduced(ir::Builder& b, ir::Value reduced, const Dims& shape, c
 /// A vector repeated so that its elements lie along dimension `dim` of `shape`.
 ir::Value along(ir::Builder& b, ir::Value vector, const Dims& shape, int64_t dim);
 
+/// Maximum and Minimum, which for bools are Or and And.
+ir::Op extreme_op(ir::Op op, DType dtype);
+
 /// Mean and sum of squared deviations over `dims`, accurate also when the mean is large against the deviations. Both have
 /// the shape without `dims`.
 struct Moments {

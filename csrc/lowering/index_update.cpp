@@ -32,7 +32,8 @@ void require_vector_index(const Context& context, ErrorKind kind) {
   const Dims& shape = context.tensor("index").type.shape;
   require(shape.size() <= 1, context, kind,
           {.what = "Index has to be a vector/scalar: index should have dimension 1 or 0",
-           .got = "shape " + to_string(shape), .action = "flatten it"});
+           .got = "shape " + to_string(shape),
+           .action = "flatten it"});
 }
 
 void require_same_dtype(const Context& context) {
@@ -40,7 +41,8 @@ void require_same_dtype(const Context& context) {
   const DType source = context.tensor("source").type.dtype;
   require(self == source, context, ErrorKind::Runtime,
           {.what = "self and source must have the same scalar type",
-           .got = concat(scalar_type_name(self), " and ", scalar_type_name(source)), .action = "convert the source"});
+           .got = concat(scalar_type_name(self), " and ", scalar_type_name(source)),
+           .action = "convert the source"});
 }
 
 void require_index_count(const Context& context, ErrorKind kind, int64_t dim) {
@@ -49,7 +51,8 @@ void require_index_count(const Context& context, ErrorKind kind, int64_t dim) {
   const bool fits = dim < static_cast<int64_t>(source.size()) && source[static_cast<size_t>(dim)] == count;
   require(fits, context, kind,
           {.what = concat("Number of indices (", count, ") should be equal to source.size(dim), for dim: ", dim),
-           .got = "source of shape " + to_string(source), .action = "give one slice per index"});
+           .got = "source of shape " + to_string(source),
+           .action = "give one slice per index"});
 }
 
 /// The source must have the shape of `self` except along `dim`.
@@ -62,12 +65,12 @@ void require_slice_shape(const Context& context, int64_t dim) {
   fits = fits && self == source;
   require(fits, context, ErrorKind::Runtime,
           {.what = "source tensor shape must match self tensor shape, excluding the specified dimension",
-           .got = got, .action = "reshape the source"});
+           .got = got,
+           .action = "reshape the source"});
 }
 
 Results write_slices(Context& context, const Slices& slices, ir::Value updates, Op update) {
-  const ir::Value result =
-      scatter_slices(context.b, slices.operand, slices.dim, slices.indices, updates, update);
+  const ir::Value result = scatter_slices(context.b, slices.operand, slices.dim, slices.indices, updates, update);
   return {context.b.reshape(result, slices.self.type.shape)};
 }
 
@@ -84,8 +87,8 @@ Results index_copy(Context& context) {
           {.what = "When source and destination are not scalars, their dimensionality must match",
            .got = concat("source dimensionality (", source_rank, "), destination dimensionality (", rank, ")"),
            .action = "reshape the source"});
-  require_index_count(context, ErrorKind::Index, source_rank == 0 ? 0 : dim);
   require_slice_shape(context, dim);
+  require_index_count(context, ErrorKind::Index, dim);
   return write_slices(context, slices_of(context, IndexRule::NonNegative), source_slices(context), Op::Select);
 }
 
@@ -98,6 +101,10 @@ Results index_add(Context& context) {
   require_same_dtype(context);
   check_types(context, self.type.dtype, kAllTypes);
   require_index_count(context, ErrorKind::Runtime, dim);
+  require(self.type.rank() == context.tensor("source").type.rank(), context, ErrorKind::Runtime,
+          {.what = "source tensor shape must match self tensor shape, excluding the specified dimension",
+           .got = concat("self of rank ", self.type.rank(), ", source of rank ", context.tensor("source").type.rank()),
+           .action = "reshape the source"});
   require_slice_shape(context, dim);
   // CPU PyTorch raises IndexError for a vector, RuntimeError for more dimensions.
   const IndexRule rule = self.type.rank() <= 1 ? IndexRule::NonNegative : IndexRule::NonNegativeRuntime;
@@ -153,12 +160,14 @@ Results masked_scatter(Context& context) {
            .got = concat(scalar_type_name(self.type.dtype), " and ", scalar_type_name(source.type.dtype)),
            .action = "convert the source"});
   require(mask.type.dtype == DType::Bool, context, ErrorKind::Runtime,
-          {.what = "only supports boolean masks", .got = concat("mask with dtype ", scalar_type_name(mask.type.dtype)),
+          {.what = "only supports boolean masks",
+           .got = concat("mask with dtype ", scalar_type_name(mask.type.dtype)),
            .action = "convert the mask with .bool()"});
   Dims shape;
   require(broadcast_shapes(self.type.shape, mask.type.shape, shape), context, ErrorKind::Runtime,
           {.what = "the shapes of self and mask do not broadcast",
-           .got = to_string(self.type.shape) + " and " + to_string(mask.type.shape), .action = "reshape the mask"});
+           .got = to_string(self.type.shape) + " and " + to_string(mask.type.shape),
+           .action = "reshape the mask"});
   const ir::Value chosen = flattened(b, b.broadcast_to(mask.value, shape));
   const ir::Value old = flattened(b, b.broadcast_to(self.value, shape));
   if (element_count(shape) == 0) return {b.reshape(old, shape)};

@@ -20,15 +20,18 @@ Results index_select(Context& context) {
   const TensorArgument& index = context.tensor("index");
   const int64_t dim = context.dimension(context.integer("dim"), self.type.rank());
   require(index.type.rank() <= 1, context, ErrorKind::Index,
-          {.what = "Index is supposed to be a vector", .got = "shape " + to_string(index.type.shape),
+          {.what = "Index is supposed to be a vector",
+           .got = "shape " + to_string(index.type.shape),
            .action = "flatten it, or use advanced indexing"});
   require_index_type(context, "index", IndexTypes::Int32OrInt64);
   require(self.type.rank() > 0 || index.type.elements() == 1, context, ErrorKind::Runtime,
-          {.what = "Index to scalar can have only 1 value", .got = concat(index.type.elements(), " value(s)"),
+          {.what = "Index to scalar can have only 1 value",
+           .got = concat(index.type.elements(), " value(s)"),
            .action = "give one index"});
   const Dims shape = at_least_1d(self.type.shape);
   require(shape[static_cast<size_t>(dim)] > 0 || index.type.elements() == 0, context, ErrorKind::Runtime,
-          {.what = "self indexing axis dim should be positive", .got = "shape " + to_string(shape),
+          {.what = "self indexing axis dim should be positive",
+           .got = "shape " + to_string(shape),
            .action = "select from a dimension that has elements"});
   const ir::Value positions = checked(context, at_least_1d(b, index.value), shape, dim, IndexRule::NonNegative);
   const ir::Value slices = gather_slices(b, at_least_1d(b, self.value), dim, positions);
@@ -38,7 +41,8 @@ Results index_select(Context& context) {
 Results embedding(Context& context) {
   const TensorArgument& weight = context.tensor("weight");
   require(weight.type.rank() == 2, context, ErrorKind::Runtime,
-          {.what = "'weight' must be 2-D", .got = "shape " + to_string(weight.type.shape),
+          {.what = "'weight' must be 2-D",
+           .got = "shape " + to_string(weight.type.shape),
            .action = "give a matrix of one row per index"});
   require_index_type(context, "indices", IndexTypes::Int32OrInt64);
   const ir::Value rows = checked(context, context.value("indices"), weight.type.shape, 0, IndexRule::NonNegative);
@@ -152,15 +156,15 @@ Results gather(Context& context) {
   const Dims sizes = at_least_1d(index.type.shape);
   require(shape.size() == sizes.size(), context, ErrorKind::Runtime,
           {.what = "Index tensor must have the same number of dimensions as input tensor",
-           .got = concat(index.type.rank(), " and ", self.type.rank()), .action = "unsqueeze or expand the index"});
+           .got = concat(index.type.rank(), " and ", self.type.rank()),
+           .action = "unsqueeze or expand the index"});
   for (size_t i = 0; i < sizes.size(); ++i) {
     require(static_cast<int64_t>(i) == dim || sizes[i] <= shape[i], context, ErrorKind::Runtime,
             {.what = concat("Size does not match at dimension ", i, " expected index ", to_string(sizes),
                             " to be no larger than self ", to_string(shape), " apart from dimension ", dim),
              .action = "expand self or cut the index"});
   }
-  const ir::Value positions =
-      checked(context, at_least_1d(b, index.value), shape, dim, IndexRule::NonNegativeRuntime);
+  const ir::Value positions = checked(context, at_least_1d(b, index.value), shape, dim, IndexRule::NonNegativeRuntime);
   const ir::Value elements = gather_elements(b, at_least_1d(b, self.value), dim, positions);
   return {b.reshape(elements, index.type.shape)};
 }

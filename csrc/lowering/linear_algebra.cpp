@@ -86,16 +86,19 @@ Results solve_triangular(Context& context) {
   const Dims& a = matrix.type.shape;
   const Dims& r = right.type.shape;
   const int64_t n = a.back();
-  require(a[a.size() - 2] == n, context, ErrorKind::Runtime,
-          {.what = concat("A must be batches of square matrices, but they are ", a[a.size() - 2], " by ", n, " matrices"),
-           .action = "give square matrices"});
+  require(
+      a[a.size() - 2] == n, context, ErrorKind::Runtime,
+      {.what = concat("A must be batches of square matrices, but they are ", a[a.size() - 2], " by ", n, " matrices"),
+       .action = "give square matrices"});
   require((left ? r[r.size() - 2] : r.back()) == n, context, ErrorKind::Runtime,
           {.what = concat("Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B"),
-           .got = to_string(a) + " and " + to_string(r), .action = "transpose B"});
+           .got = to_string(a) + " and " + to_string(r),
+           .action = "transpose B"});
   if (n > kLargestSystem) decline(concat("a system of more than ", kLargestSystem, " unknowns"));
   Dims batch;
   require(broadcast_shapes(batch_of(a), batch_of(r), batch), context, ErrorKind::Runtime,
-          {.what = "the batch dimensions of A and B do not broadcast", .got = to_string(a) + " and " + to_string(r),
+          {.what = "the batch dimensions of A and B do not broadcast",
+           .got = to_string(a) + " and " + to_string(r),
            .action = "expand one of them"});
   const Dims shape = joined(batch, r[r.size() - 2], r.back());
   context.result_strides = {column_major(shape)};

@@ -1,4 +1,5 @@
-// Matrix products. Products accumulate in float32 for the narrow types and are rounded once, after `beta * self` was added.
+// Matrix products. Products accumulate in float32 for the narrow types and are rounded once, after `beta * self` was
+// added.
 #include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
@@ -15,7 +16,8 @@ DType dtype_of(const Context& context, std::string_view name) { return context.t
 
 void require_rank(const Context& context, std::string_view name, size_t rank, std::string_view kind) {
   require(shape_of(context, name).size() == rank, context, ErrorKind::Runtime,
-          {.what = concat(name, " must be ", kind), .got = "shape " + to_string(shape_of(context, name)),
+          {.what = concat(name, " must be ", kind),
+           .got = "shape " + to_string(shape_of(context, name)),
            .action = "reshape it"});
 }
 
@@ -38,7 +40,8 @@ void require_product(const Context& context, std::string_view left, std::string_
   const Dims& rhs = shape_of(context, right);
   require(lhs[1] == rhs[0], context, ErrorKind::Runtime,
           {.what = concat(left, " and ", right, " shapes cannot be multiplied (", by(lhs), " and ", by(rhs), ")"),
-           .expected = "as many columns on the left as rows on the right", .action = "transpose one of them"});
+           .expected = "as many columns on the left as rows on the right",
+           .action = "transpose one of them"});
 }
 
 void require_batches(const Context& context, std::string_view left, std::string_view right) {
@@ -74,9 +77,11 @@ Results combined(Context& context, std::string_view left, std::string_view right
   const DType dtype = dtype_of(context, "self");
   const DType compute = compute_dtype(dtype);
   Dims expanded;
-  require(broadcast_shapes(shape_of(context, "self"), shape, expanded) && expanded == shape, context, ErrorKind::Runtime,
+  require(broadcast_shapes(shape_of(context, "self"), shape, expanded) && expanded == shape, context,
+          ErrorKind::Runtime,
           {.what = "The expanded size of the tensor self must match the existing size at non-singleton dimensions",
-           .got = "shape " + to_string(shape_of(context, "self")), .expected = "one that broadcasts to " + to_string(shape),
+           .got = "shape " + to_string(shape_of(context, "self")),
+           .expected = "one that broadcasts to " + to_string(shape),
            .action = "reshape self"});
   ir::Value sum;
   if (alpha != kZero) sum = scaled(context, product(context, left, right, attributes), "alpha", alpha);
@@ -112,7 +117,8 @@ Results int_mm(Context& context) {
   for (const std::string_view name : {"self", "mat2"}) {
     require(dtype_of(context, name) == DType::I8, context, ErrorKind::Runtime,
             {.what = concat("expected ", name, " dtype to be int8"),
-             .got = std::string(info(dtype_of(context, name)).torch_name), .action = "quantise it first"});
+             .got = std::string(info(dtype_of(context, name)).torch_name),
+             .action = "quantise it first"});
   }
   return {context.b.dot_general(context.value("self"), context.value("mat2"), kMatrixByMatrix, DType::I32)};
 }
@@ -141,11 +147,13 @@ void require_matrix_by_vector(const Context& context, std::string_view matrix) {
   const Dims& mat = shape_of(context, matrix);
   const Dims& vec = shape_of(context, "vec");
   require(mat.size() == 2 && vec.size() == 1, context, ErrorKind::Runtime,
-          {.what = "vector + matrix @ vector expected", .got = concat(mat.size(), "D and ", vec.size(), "D tensors"),
+          {.what = "vector + matrix @ vector expected",
+           .got = concat(mat.size(), "D and ", vec.size(), "D tensors"),
            .action = "reshape the operands"});
   require(mat[1] == vec[0], context, ErrorKind::Runtime,
           {.what = concat("size mismatch, got mat (", by(mat), "), vec (", vec[0], ")"),
-           .expected = "as many elements in vec as columns in mat", .action = "transpose the matrix"});
+           .expected = "as many elements in vec as columns in mat",
+           .action = "transpose the matrix"});
 }
 
 Results mv(Context& context) {
@@ -159,9 +167,12 @@ Results addmv(Context& context) {
   require_dtypes(context, {"self", "mat", "vec"});
   const Dims shape = {shape_of(context, "mat")[0]};
   Dims expanded;
-  require(broadcast_shapes(shape_of(context, "self"), shape, expanded) && expanded == shape, context, ErrorKind::Runtime,
-          {.what = "size mismatch", .got = "self of shape " + to_string(shape_of(context, "self")),
-           .expected = "one that broadcasts to " + to_string(shape), .action = "reshape self"});
+  require(broadcast_shapes(shape_of(context, "self"), shape, expanded) && expanded == shape, context,
+          ErrorKind::Runtime,
+          {.what = "size mismatch",
+           .got = "self of shape " + to_string(shape_of(context, "self")),
+           .expected = "one that broadcasts to " + to_string(shape),
+           .action = "reshape self"});
   return combined(context, "mat", "vec", kMatrixByMatrix, shape);
 }
 
@@ -174,7 +185,8 @@ void require_vectors(const Context& context, std::string_view other) {
   require_dtypes(context, {"self", other});
   require(left == right, context, ErrorKind::Runtime,
           {.what = "inconsistent tensor size, expected both to have the same number of elements",
-           .got = concat(left[0], " and ", right[0], " elements respectively"), .action = "slice the longer one"});
+           .got = concat(left[0], " and ", right[0], " elements respectively"),
+           .action = "slice the longer one"});
 }
 
 Results dot(Context& context) {
@@ -199,9 +211,11 @@ Results addr(Context& context) {
   require_rank(context, "vec2", 1, "a vector: addr: Expected 1-D argument");
   const Dims shape = {shape_of(context, "vec1")[0], shape_of(context, "vec2")[0]};
   Dims expanded;
-  require(broadcast_shapes(shape_of(context, "self"), shape, expanded) && expanded == shape, context, ErrorKind::Runtime,
+  require(broadcast_shapes(shape_of(context, "self"), shape, expanded) && expanded == shape, context,
+          ErrorKind::Runtime,
           {.what = "The expanded size of the tensor self must match the existing size at non-singleton dimensions",
-           .got = "shape " + to_string(shape_of(context, "self")), .expected = "one that broadcasts to " + to_string(shape),
+           .got = "shape " + to_string(shape_of(context, "self")),
+           .expected = "one that broadcasts to " + to_string(shape),
            .action = "reshape self"});
   Promoter promoter(context.call.default_dtype);
   for (const std::string_view name : {"self", "vec1", "vec2"}) promoter.add(context.tensor(name));

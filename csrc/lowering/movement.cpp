@@ -97,6 +97,19 @@ TensorArgument unsqueezed(ir::Builder& b, TensorArgument tensor, int64_t dim) {
   return tensor;
 }
 
+/// PyTorch joins along an existing dimension and splits that: a memory format of the operands survives. Empty for a new
+/// last dimension.
+Dims stacked_strides(const Tensors& tensors, int64_t dim) {
+  const auto place = static_cast<size_t>(dim);
+  Dims shape = tensors.front().type.shape;
+  if (place >= shape.size()) return {};
+  const int64_t size = shape[place];
+  shape[place] *= static_cast<int64_t>(tensors.size());
+  Dims strides = joined_strides(tensors, shape);
+  strides.insert(strides.begin() + dim, strides[place] * size);
+  return strides;
+}
+
 Results stack(Context& context) {
   Tensors tensors = given(context);
   require(!tensors.empty(), context, ErrorKind::Runtime,
@@ -109,8 +122,11 @@ Results stack(Context& context) {
                             " at entry 0 and ", to_string(tensors[i].type.shape), " at entry ", i),
              .action = "pad or slice it"});
   }
+  const Dims strides = stacked_strides(tensors, dim);
   for (TensorArgument& tensor : tensors) tensor = unsqueezed(context.b, tensor, dim);
-  return join(context, tensors, dim);
+  const Results results = join(context, tensors, dim);
+  if (!strides.empty()) context.result_strides = {strides};
+  return results;
 }
 
 /// Moves elements `shift` places up along `dim`; those that leave at the end come back at the start.
@@ -124,7 +140,8 @@ ir::Value rolled(ir::Builder& b, ir::Value x, int64_t shift, int64_t dim) {
   middle_start[static_cast<size_t>(dim)] = cut;
   middle_limit[static_cast<size_t>(dim)] = cut;
   const Dims ones(shape.size(), 1);
-  const ir::Value parts[] = {b.slice(x, middle_start, shape, ones), b.slice(x, Dims(shape.size(), 0), middle_limit, ones)};
+  const ir::Value parts[] = {b.slice(x, middle_start, shape, ones),
+                             b.slice(x, Dims(shape.size(), 0), middle_limit, ones)};
   return b.concatenate(parts, dim);
 }
 
@@ -141,7 +158,8 @@ Results roll(Context& context) {
           {.what = concat("shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size()),
            .action = "give one shift per dimension"});
   require(self.type.rank() > 0, context, ErrorKind::Index,
-          {.what = concat("Dimension specified as ", dims[0], " but tensor has no dimensions"), .action = "leave dims out"});
+          {.what = concat("Dimension specified as ", dims[0], " but tensor has no dimensions"),
+           .action = "leave dims out"});
   ir::Value result = self.value;
   for (size_t i = 0; i < dims.size(); ++i) {
     result = rolled(b, result, shifts[i], context.dimension(dims[i], self.type.rank()));
@@ -161,7 +179,8 @@ Results repeat(Context& context) {
   Dims shape = context.tensor("self").type.shape;
   require(repeats.size() >= shape.size(), context, ErrorKind::Runtime,
           {.what = "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
-           .got = concat(repeats.size(), " and ", shape.size()), .action = "give one repeat per dimension"});
+           .got = concat(repeats.size(), " and ", shape.size()),
+           .action = "give one repeat per dimension"});
   shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
   Dims spread, sources, result;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -187,7 +206,8 @@ Padding padding_of(const Context& context, size_t rank) {
           {.what = concat("Length of pad must be even but instead it equals ", pad.size()), .action = "give pairs"});
   require(pad.size() <= 2 * rank, context, ErrorKind::Runtime,
           {.what = "Length of pad should be no more than twice the number of dimensions of the input",
-           .got = concat("pad length ", pad.size(), ", ", rank, " dimensions"), .action = "leave out the first pairs"});
+           .got = concat("pad length ", pad.size(), ", ", rank, " dimensions"),
+           .action = "leave out the first pairs"});
   Padding padding{Dims(rank, 0), Dims(rank, 0)};
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     padding.low[rank - 1 - i] = pad[2 * i];
@@ -226,7 +246,8 @@ Results triangle(Context& context, ir::ComparisonDirection kept) {
   ir::Builder& b = context.b;
   const TensorArgument& self = context.tensor("self");
   require(self.type.rank() >= 2, context, ErrorKind::Runtime,
-          {.what = "input tensor must have at least 2 dimensions", .got = concat(self.type.rank()),
+          {.what = "input tensor must have at least 2 dimensions",
+           .got = concat(self.type.rank()),
            .action = "unsqueeze it"});
   const Dims matrix(self.type.shape.end() - 2, self.type.shape.end());
   const ir::Value columns = along(b, b.iota({DType::I64, {matrix[1]}}, 0), matrix, 1);
@@ -283,7 +304,8 @@ Results trace(Context& context) {
   const TensorArgument& self = context.tensor("self");
   const DType dtype = self.type.dtype;
   require(self.type.rank() == 2, context, ErrorKind::Runtime,
-          {.what = concat("expected a matrix, but got tensor with dim ", self.type.rank()), .action = "use diagonal().sum()"});
+          {.what = concat("expected a matrix, but got tensor with dim ", self.type.rank()),
+           .action = "use diagonal().sum()"});
   check_types(context, dtype, "ifc");
   const DType result = is_integral(dtype) ? DType::I64 : dtype;
   const DType compute = compute_dtype(result);

@@ -16,7 +16,8 @@ void require_index_types(const Context& context, const TensorList& indices) {
     if (dtype == DType::Bool || dtype == DType::U8) decline("an index is a mask");
     require(dtype == DType::I64 || dtype == DType::I32, context, ErrorKind::Index,
             {.what = "tensors used as indices must be long, int, byte or bool tensors",
-             .got = std::string(info(dtype).torch_name), .action = "convert the index with .long()"});
+             .got = std::string(info(dtype).torch_name),
+             .action = "convert the index with .long()"});
   }
 }
 
@@ -40,6 +41,15 @@ bool mixed_types(const TensorList& indices) {
                        [dtype](const auto& index) { return index && index->type.dtype == dtype; });
   };
   return any(DType::I32) && any(DType::I64);
+}
+
+void require_elements(const Context& context, const Dims& shape, const MultiIndex& plan) {
+  if (element_count(plan.batch) == 0) return;
+  for (const int64_t dim : plan.dims) {
+    require(shape[static_cast<size_t>(dim)] > 0, context, ErrorKind::Index,
+            {.what = concat("index is out of bounds for dimension ", dim, " with size 0"),
+             .action = "index only dimensions that have elements"});
+  }
 }
 
 TensorArgument view_of(const TensorArgument& tensor, Dims shape, Dims strides) {
@@ -84,19 +94,21 @@ MultiIndex multi_index(Context& context, const TensorArgument& self) {
            .action = "use at most one index per dimension"});
   MultiIndex plan;
   plan.batch = batch_shape(context, indices);
-  const bool mixed = mixed_types(indices);
-  const bool reads_nothing = element_count(plan.batch) == 0;
   for (size_t i = 0; i < indices.size(); ++i) {
-    if (!indices[i]) continue;
-    const auto dim = static_cast<int64_t>(i);
-    const ir::Value index = mixed ? b.convert(indices[i]->value, DType::I64) : indices[i]->value;
-    // An index that broadcasts against an empty one addresses nothing, so it may hold anything.
-    const ir::Value safe = reads_nothing ? index : checked(context, index, self.type.shape, dim, ir::IndexRule::WrapNegative);
-    plan.dims.push_back(dim);
-    plan.indices.push_back(b.broadcast_to(safe, plan.batch));
+    if (indices[i]) plan.dims.push_back(static_cast<int64_t>(i));
   }
   require(!plan.dims.empty(), context, ErrorKind::Index,
           {.what = "at least one index must be provided", .action = "give an index tensor"});
+  require_elements(context, self.type.shape, plan);
+  // Indices into something without elements are not read, so they may hold anything.
+  const bool reads = element_count(plan.result_shape(self.type.shape)) > 0;
+  const bool mixed = mixed_types(indices);
+  for (const int64_t dim : plan.dims) {
+    const ir::Value given = indices[static_cast<size_t>(dim)]->value;
+    const ir::Value index = mixed ? b.convert(given, DType::I64) : given;
+    const ir::Value safe = reads ? checked(context, index, self.type.shape, dim, ir::IndexRule::WrapNegative) : index;
+    plan.indices.push_back(b.broadcast_to(safe, plan.batch));
+  }
   return plan;
 }
 

@@ -95,7 +95,10 @@ void Promoter::add(const TensorArgument& tensor) {
 }
 
 void Promoter::add(const ScalarArgument& scalar) {
-  add(TensorArgument{.type = {scalar.dtype, {}}, .wrapped_number = true});
+  TensorArgument number;
+  number.type.dtype = scalar.dtype;
+  number.wrapped_number = true;
+  add(number);
 }
 
 DType Promoter::result() const {

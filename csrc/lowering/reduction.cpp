@@ -144,6 +144,11 @@ void check_has_elements(const Context& c, std::string_view name, ErrorKind kind 
                   .action = "specify the reduction dim with the 'dim' argument"});
 }
 
+Value extreme_of(Context& c, Op op, const Dims& dims, bool keepdim) {
+  const DType dtype = self_dtype(c);
+  return reduce_as(c, c.value("self"), extreme_op(op, dtype), dims, dtype, keepdim);
+}
+
 template <Op op>
 Results extremes(Context& c) {
   check_types(c, self_dtype(c), "bif");
@@ -151,14 +156,14 @@ Results extremes(Context& c) {
   const Dims dims = c.dimensions("dim", self_rank(c));
   if (c.integers("dim").empty()) check_has_elements(c, name);
   check_not_empty(c, name, dims);
-  return {reduce_as(c, c.value("self"), op, dims, self_dtype(c), c.flag("keepdim"))};
+  return {extreme_of(c, op, dims, c.flag("keepdim"))};
 }
 
 template <Op op>
 Results extreme(Context& c) {
   check_types(c, self_dtype(c), "bif");
   check_has_elements(c, op == Op::Maximum ? "max" : "min");
-  return {reduce_as(c, c.value("self"), op, all_dimensions(c), self_dtype(c), false)};
+  return {extreme_of(c, op, all_dimensions(c), false)};
 }
 
 Results both_extremes(Context& c) {
@@ -168,9 +173,7 @@ Results both_extremes(Context& c) {
     c.refuse(ErrorKind::Runtime, {.what = "aminmax(): cannot compute aminmax over an empty dimension as the operation "
                                           "has no identity"});
   }
-  const bool keepdim = c.flag("keepdim") && c.has("dim");
-  return {reduce_as(c, c.value("self"), Op::Minimum, dims, self_dtype(c), keepdim),
-          reduce_as(c, c.value("self"), Op::Maximum, dims, self_dtype(c), keepdim)};
+  return {extreme_of(c, Op::Minimum, dims, c.flag("keepdim")), extreme_of(c, Op::Maximum, dims, c.flag("keepdim"))};
 }
 
 // --- positions of extremes: the first element that equals the extreme, or is NaN
@@ -193,7 +196,7 @@ Results extreme_with_index(Context& c) {
   if (self_rank(c) == 0) return {c.value("self"), c.b.scalar(DType::I64, 0.0)};
   check_not_empty(c, op == Op::Maximum ? "max" : "min", {dim});
   const Value x = c.value("self");
-  const Value value = c.b.reduce(x, op, {dim});
+  const Value value = c.b.reduce(x, extreme_op(op, dtype), {dim});
   const bool keepdim = c.flag("keepdim");
   return {keep_dims(c.b, value, self_shape(c), {dim}, keepdim),
           keep_dims(c.b, first_position(c.b, x, value, dim), self_shape(c), {dim}, keepdim)};

@@ -26,7 +26,8 @@ struct Scatter {
 void require_sizes(const Context& context, const Dims& self, const Dims& index, int64_t dim) {
   require(self.size() == index.size(), context, ErrorKind::Runtime,
           {.what = "Index tensor must have the same number of dimensions as self tensor",
-           .got = concat(index.size(), " and ", self.size()), .action = "unsqueeze or expand the index"});
+           .got = concat(index.size(), " and ", self.size()),
+           .action = "unsqueeze or expand the index"});
   for (size_t i = 0; i < index.size(); ++i) {
     require(static_cast<int64_t>(i) == dim || index[i] <= self[i], context, ErrorKind::Runtime,
             {.what = concat("Expected index ", to_string(index), " to be no larger than self ", to_string(self),
@@ -74,8 +75,7 @@ Results finish(Context& context, const Scatter& scatter, ir::Value result) {
 
 Results apply(Context& context, const Scatter& scatter, ir::Value updates, Op update) {
   if (scatter.empty) return {scatter.self.value};
-  const ir::Value result =
-      scatter_elements(context.b, scatter.operand, scatter.dim, scatter.indices, updates, update);
+  const ir::Value result = scatter_elements(context.b, scatter.operand, scatter.dim, scatter.indices, updates, update);
   return finish(context, scatter, result);
 }
 
@@ -100,7 +100,8 @@ Op reducer(const Context& context, std::string_view reduce, DType dtype) {
   for (const Row& row : kRows) {
     if (row.name == reduce) return is_bool(dtype) ? row.on_bools : row.op;
   }
-  context.refuse(ErrorKind::Runtime, {.what = "unknown reduce argument", .got = std::string(reduce),
+  context.refuse(ErrorKind::Runtime, {.what = "unknown reduce argument",
+                                      .got = std::string(reduce),
                                       .expected = "one of sum, prod, mean, amax, amin",
                                       .action = "name one of these"});
 }
@@ -152,10 +153,11 @@ ir::Value neutral(ir::Builder& b, Op op, ir::TensorType type) {
 /// How many values were combined at each place of the operand; at least 1.
 ir::Value contributions(Context& context, const Scatter& scatter, DType dtype, bool include_self) {
   ir::Builder& b = context.b;
-  const ir::Value start = b.splat({dtype, b.shape(scatter.operand)}, include_self ? 1 : 0);
-  const ir::Value ones = b.splat({dtype, b.shape(scatter.indices)}, 1);
+  const DType counting = real_dtype(dtype);
+  const ir::Value start = b.splat({counting, b.shape(scatter.operand)}, include_self ? 1 : 0);
+  const ir::Value ones = b.splat({counting, b.shape(scatter.indices)}, 1);
   const ir::Value counts = scatter_elements(b, start, scatter.dim, scatter.indices, ones, Op::Add);
-  return b.maximum(counts, b.splat_like(counts, 1));
+  return b.convert(b.maximum(counts, b.splat_like(counts, 1)), dtype);
 }
 
 /// Integers are divided as PyTorch's floor division does.

@@ -46,7 +46,8 @@ Results histc(Context& context) {
   const int64_t bins = context.integer("bins");
   require(bins > 0, context, ErrorKind::Runtime,
           {.what = concat("bins must be > 0, but got ", bins), .action = "give a positive number of bins"});
-  const DType compute = is_integer(dtype) ? DType::I64 : compute_dtype(dtype);
+  // Each step is rounded to the type of the data, as on the CPU: else numbers at an edge would change their bin.
+  const DType compute = is_integer(dtype) ? DType::I64 : dtype;
   const ir::Value data = flattened(b, b.convert(self.value, compute));
   const Range range = bin_range(context, data);
   const Dims shape = b.shape(data);
@@ -56,7 +57,8 @@ Results histc(Context& context) {
   const ir::Value position = b.convert(b.divide(scaled, b.subtract(high, low)), DType::I64);
   // The upper end belongs to the last bin. What lies outside, and NaN, goes beyond the bins and is left out there.
   const ir::Value last = b.minimum(position, b.splat_like(position, static_cast<double>(bins - 1)));
-  const ir::Value inside = b.and_(b.compare(ComparisonDirection::GE, data, low), b.compare(ComparisonDirection::LE, data, high));
+  const ir::Value inside =
+      b.and_(b.compare(ComparisonDirection::GE, data, low), b.compare(ComparisonDirection::LE, data, high));
   const ir::Value target = b.select(inside, last, b.splat_like(last, static_cast<double>(bins)));
   const ir::Value zeros = b.splat({DType::I64, {bins}}, 0);
   const ir::Value counts = scatter_slices(b, zeros, 0, target, b.splat_like(target, 1), Op::Add);
@@ -70,7 +72,8 @@ bool is_upper_bound(const Context& context) {
   require(side == "left" || side == "right", context, ErrorKind::Runtime,
           {.what = "side can only be 'left' or 'right'", .got = side, .action = "name one of these"});
   require(side == "right" || !right, context, ErrorKind::Runtime,
-          {.what = "side and right can't be set to opposites", .got = "side of left while right was True",
+          {.what = "side and right can't be set to opposites",
+           .got = "side of left while right was True",
            .action = "give only one of them"});
   return side == "right";
 }
@@ -82,7 +85,8 @@ ir::Value in_order(Context& context, const TensorArgument& sequence) {
   const TensorArgument& sorter = context.tensor("sorter");
   require(sorter.type.shape == sequence.type.shape, context, ErrorKind::Runtime,
           {.what = "boundary and sorter must have the same size",
-           .got = to_string(sequence.type.shape) + " and " + to_string(sorter.type.shape), .action = "use argsort"});
+           .got = to_string(sequence.type.shape) + " and " + to_string(sorter.type.shape),
+           .action = "use argsort"});
   require(sorter.type.dtype == DType::I64, context, ErrorKind::Runtime,
           {.what = concat("sorter must be a tensor of long dtype but got dtype ", scalar_type_name(sorter.type.dtype)),
            .action = "convert it with .long()"});
@@ -92,7 +96,8 @@ ir::Value in_order(Context& context, const TensorArgument& sequence) {
 }
 
 /// `values` is 0-dimensional for a number.
-Results search(Context& context, const TensorArgument& sequence, const TensorArgument& values, bool right, ir::Value ordered) {
+Results search(Context& context, const TensorArgument& sequence, const TensorArgument& values, bool right,
+               ir::Value ordered) {
   ir::Builder& b = context.b;
   Promoter promoter(context.call.default_dtype);
   promoter.add(sequence);
@@ -109,19 +114,25 @@ void require_matching(const Context& context, const Dims& sequence, const Dims& 
           {.what = "boundaries tensor should have positive dimension", .action = "unsqueeze it"});
   require(!values.empty() || sequence.size() == 1, context, ErrorKind::Runtime,
           {.what = "input value can be a scalar only when boundaries tensor dimension is 1",
-           .got = concat("boundaries of ", sequence.size(), " dimensions"), .action = "give a tensor of values"});
+           .got = concat("boundaries of ", sequence.size(), " dimensions"),
+           .action = "give a tensor of values"});
   bool fits = sequence.size() == 1 || sequence.size() == values.size();
   for (size_t i = 0; fits && i + 1 < sequence.size(); ++i) fits = sequence[i] == values[i];
   require(fits, context, ErrorKind::Runtime,
           {.what = "boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
                    "value tensor must match",
-           .got = to_string(sequence) + " and " + to_string(values), .action = "reshape one of them"});
+           .got = to_string(sequence) + " and " + to_string(values),
+           .action = "reshape one of them"});
 }
 
 /// A number as the 0-dimensional tensor PyTorch makes of it.
 TensorArgument wrapped(const Context& context, std::string_view name) {
   const ScalarArgument& scalar = context.scalar(name);
-  return {.operand = scalar.operand, .value = scalar.value, .type = {scalar.dtype, {}}, .strides = {}, .wrapped_number = true};
+  return {.operand = scalar.operand,
+          .value = scalar.value,
+          .type = {scalar.dtype, {}},
+          .strides = {},
+          .wrapped_number = true};
 }
 
 Results searchsorted(Context& context, const TensorArgument& values) {

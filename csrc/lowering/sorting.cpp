@@ -21,7 +21,8 @@ Sorted sorted(ir::Builder& b, ir::Value x, int64_t dim, bool descending) {
 
 void require_real(const Context& context, DType dtype) {
   require(!is_complex(dtype), context, ErrorKind::Runtime,
-          {.what = "complex dtypes are not supported", .got = std::string(info(dtype).torch_name),
+          {.what = "complex dtypes are not supported",
+           .got = std::string(info(dtype).torch_name),
            .action = "sort by abs() or the real part"});
 }
 
@@ -54,8 +55,10 @@ Results topk(Context& context) {
   const int64_t dim = context.dimension(context.integer("dim"), self.type.rank());
   const Dims shape = at_least_1d(self.type.shape);
   require(k >= 0 && k <= shape[static_cast<size_t>(dim)], context, ErrorKind::Runtime,
-          {.what = "selected index k out of range", .got = concat(k),
-           .expected = concat("a number in [0, ", shape[static_cast<size_t>(dim)], "]"), .action = "ask for fewer"});
+          {.what = "selected index k out of range",
+           .got = concat(k),
+           .expected = concat("a number in [0, ", shape[static_cast<size_t>(dim)], "]"),
+           .action = "ask for fewer"});
   require_real(context, dtype);
   require(!is_bool(dtype), context, ErrorKind::Runtime,
           {.what = "bool dtypes are not supported", .action = "convert the operand to an integer type"});
@@ -81,7 +84,8 @@ Results kthvalue(Context& context) {
   const int64_t k = context.integer("k");
   const Dims shape = at_least_1d(self.type.shape);
   require(k >= 1 && k <= shape[static_cast<size_t>(dim)], context, ErrorKind::Runtime,
-          {.what = concat("selected number k out of range for dimension ", dim), .got = concat(k),
+          {.what = concat("selected number k out of range for dimension ", dim),
+           .got = concat(k),
            .action = "give a k from 1 to the size"});
   if (self.type.rank() == 0) return {self.value, b.scalar(DType::I64, 0)};
   const Sorted result = sorted(b, self.value, dim, false);
@@ -90,8 +94,8 @@ Results kthvalue(Context& context) {
   return {kth(result.values), kth(result.indices)};
 }
 
-/// Where the median stands among the sorted elements, for each slice: the lower of the two in the middle. The first NaN is
-/// the median when there is one, unless NaNs are ignored.
+/// Where the median stands among the sorted elements, for each slice: the lower of the two in the middle. The first NaN
+/// is the median when there is one, unless NaNs are ignored.
 ir::Value median_rank(ir::Builder& b, ir::Value x, int64_t dim, bool ignore_nan) {
   const Dims shape = b.shape(x);
   const int64_t size = shape[static_cast<size_t>(dim)];

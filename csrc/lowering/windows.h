@@ -20,8 +20,8 @@ ir::Value gather_elements(ir::Builder& b, ir::Value operand, int64_t dim, ir::Va
 ir::Value scatter_elements(ir::Builder& b, ir::Value operand, int64_t dim, ir::Value indices, ir::Value updates,
                            ir::Op update);
 
-/// Several indices of one shape, each for its own dimension, as in `x[i, :, j]`: the batch dimensions of the result stand at
-/// the place of the first indexed dimension when the indexed ones are neighbours, else in front.
+/// Several indices of one shape, each for its own dimension, as in `x[i, :, j]`: the batch dimensions of the result
+/// stand at the place of the first indexed dimension when the indexed ones are neighbours, else in front.
 struct MultiIndex {
   Dims dims;                       // indexed dimensions, ascending
   std::vector<ir::Value> indices;  // one per entry of dims, all of shape `batch` and one type

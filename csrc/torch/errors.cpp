@@ -1,7 +1,7 @@
 #include "torch/errors.h"
 
 #include <c10/util/Exception.h>
-#include <pybind11/gil.h>
+#include <pybind11/pybind11.h>
 #include <torch/csrc/Exceptions.h>
 
 #include <thread>

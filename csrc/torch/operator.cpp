@@ -61,11 +61,24 @@ ArgumentKind kind_of(const lowering::Rule& rule, const c10::Argument& argument) 
   }
 }
 
-/// Names and types of the arguments that are not `out` destinations, e.g. "self Tensor,other Tensor,alpha Scalar,".
+bool is_factory(const c10::FunctionSchema& schema) {
+  for (const auto& argument : schema.arguments()) {
+    if (argument.name() == "pin_memory") return true;
+  }
+  return false;
+}
+
+bool is_tensor_option(const std::string& name) {
+  return name == "dtype" || name == "layout" || name == "device" || name == "pin_memory";
+}
+
+/// Names and types of the arguments that are not `out` destinations, e.g. "self Tensor,other Tensor,alpha Scalar,". A factory's
+/// tensor options are those of the destination in its out= variant.
 std::string signature(const c10::FunctionSchema& schema) {
+  const bool factory = is_factory(schema);
   std::string text;
   for (const auto& argument : schema.arguments()) {
-    if (argument.is_out()) continue;
+    if (argument.is_out() || (factory && is_tensor_option(argument.name()))) continue;
     text += argument.name() + " " + argument.real_type()->str() + ",";
   }
   return text;
@@ -74,13 +87,6 @@ std::string signature(const c10::FunctionSchema& schema) {
 bool has_destination(const c10::FunctionSchema& schema) {
   for (const auto& argument : schema.arguments()) {
     if (argument.is_out()) return true;
-  }
-  return false;
-}
-
-bool is_factory(const c10::FunctionSchema& schema) {
-  for (const auto& argument : schema.arguments()) {
-    if (argument.name() == "pin_memory") return true;
   }
   return false;
 }
@@ -114,9 +120,11 @@ std::optional<c10::OperatorHandle> functional_overload(std::string_view rule_nam
   return c10::Dispatcher::singleton().findSchema({base, overload});
 }
 
-/// Operators composed of others keep their composition, and with it their derivative.
+/// Operators that are nothing but compositions keep them, and with them their derivatives. With a CPU kernel beside the composition
+/// the operator has a derivative of its own, and the composition would only be less exact.
 bool is_composed(const c10::OperatorHandle& handle) {
-  return handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  return handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
+         !handle.hasKernelForDispatchKey(c10::DispatchKey::CPU);
 }
 
 bool returns_tensors(const c10::FunctionSchema& schema) {

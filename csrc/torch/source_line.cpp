@@ -2,7 +2,7 @@
 
 #include <Python.h>
 #include <frameobject.h>
-#include <pybind11/gil.h>
+#include <pybind11/pybind11.h>
 
 #include <string_view>
 

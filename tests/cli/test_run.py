@@ -180,3 +180,13 @@ def test_report_that_cannot_be_written(command, tmp_path):
     result = command("run", "--report", "taken/report.json", "plain.py")
     assert result.returncode == 0
     assert "could not be written" in result.stderr
+
+
+def test_report_of_a_plain_process(environment, tmp_path):
+    (tmp_path / "add.py").write_text("import opentrn\n" + ADD)
+    variables = {**environment, "OPENTRN_REPORT": "plain.json"}
+    subprocess.run([sys.executable, "add.py"], cwd=tmp_path, env=variables, check=True, capture_output=True)
+    report = json.loads((tmp_path / "plain.json").read_text())
+    assert report["exit_status"] is None
+    assert {row["name"]: row["calls"] for row in report["statistics"]["operators"]}["aten::add.Tensor"] == 10
+    assert report["statistics"]["milliseconds"]["engine"] > 0

@@ -20,6 +20,9 @@ struct Group {
 
 Group merge_group(const View& view, size_t begin, size_t end) {
   Group group{1, 0};
+  if (std::count(view.shape.begin() + static_cast<std::ptrdiff_t>(begin), view.shape.begin() + static_cast<std::ptrdiff_t>(end), 0) > 0) {
+    return {0, 0};
+  }
   for (size_t i = end; i-- > begin;) {
     if (view.shape[i] == 1) continue;
     const bool first = group.size == 1;

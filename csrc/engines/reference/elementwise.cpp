@@ -4,66 +4,14 @@
 #include <array>
 #include <utility>
 
-#include "base/convert_rows.h"
 #include "engines/reference/kernel.h"
-#include "engines/reference/loops.h"
+#include "engines/reference/widened_loop.h"
 
 namespace opentrn::engines::reference {
 
 namespace {
 
 using ir::Op;
-
-bool is_narrow(DType dtype) { return compute_dtype(dtype) != dtype; }
-
-// A loop whose operands or result are stored narrower than they are computed: done block by block through buffers that stay in the
-// first cache.
-struct WidenedLoop {
-  struct Operand {
-    ConvertRow convert = nullptr;  // null when computed as stored
-    int64_t stored_size = 0;
-    int64_t computed_size = 0;
-  };
-
-  Loop loop = nullptr;
-  size_t pointers = 0;
-  std::array<Operand, kMaxPointers> operands{};  // the result first
-
-  void operator()(int64_t n, std::byte* const* addresses, const int64_t* steps) const {
-    constexpr int64_t kBlock = 256;
-    constexpr size_t kWidest = 16;
-    alignas(64) std::byte buffers[kMaxPointers][kBlock * kWidest];
-    for (int64_t begin = 0; begin < n; begin += kBlock) {
-      const int64_t count = std::min(kBlock, n - begin);
-      Pointers block{};
-      Steps block_steps{};
-      for (size_t i = 0; i < pointers; ++i) {
-        const Operand& operand = operands[i];
-        std::byte* stored = addresses[i] + begin * steps[i];
-        const bool buffered = operand.convert != nullptr;
-        block[i] = buffered ? buffers[i] : stored;
-        block_steps[i] = buffered ? operand.computed_size : steps[i];
-        if (!buffered || i == 0) continue;
-        if (steps[i] == 0) block_steps[i] = 0;
-        operand.convert(stored, steps[i] / operand.stored_size, block[i], 1, steps[i] == 0 ? 1 : count);
-      }
-      loop(count, block.data(), block_steps.data());
-      const Operand& result = operands[0];
-      if (result.convert == nullptr) continue;
-      result.convert(block[0], 1, addresses[0] + begin * steps[0], steps[0] / result.stored_size, count);
-    }
-  }
-};
-
-WidenedLoop::Operand widen(DType dtype) {
-  const DType wide = compute_dtype(dtype);
-  return {is_narrow(dtype) ? convert_row(dtype, wide) : nullptr, size_of(dtype), size_of(wide)};
-}
-
-WidenedLoop::Operand narrow(DType dtype) {
-  const DType wide = compute_dtype(dtype);
-  return {is_narrow(dtype) ? convert_row(wide, dtype) : nullptr, size_of(dtype), size_of(wide)};
-}
 
 // Transcendental functions are worth a second thread sooner than additions.
 bool is_costly(Op op) {
@@ -117,7 +65,7 @@ Chosen choose(const Problem& problem) {
 // The views a nest is made of, the result first. Predicates and bounds of no dimension are repeated.
 std::vector<View> nest_views(const Problem& problem, bool exchanged) {
   std::vector<View> views{problem.results[0]};
-  const Dims& shape = views[0].shape;
+  const Dims& shape = problem.results[0].shape;
   for (const View& operand : problem.operands) {
     views.push_back(operand.rank() == 0 ? broadcast_view(operand, shape, {}) : operand);
   }
@@ -148,6 +96,20 @@ Loop binary_loop_for(Op op, DType dtype) {
   return is_float(dtype) ? float_binary(op, dtype) : integer_binary(op, dtype);
 }
 
+WidenedLoop widen_loop(Loop loop, std::span<const DType> dtypes) {
+  WidenedLoop widened{loop, dtypes.size(), {}};
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    const DType stored = dtypes[i];
+    const DType computed = compute_dtype(stored);
+    WidenedLoop::Operand& operand = widened.operands[i];
+    operand.stored_size = size_of(stored);
+    operand.computed_size = size_of(computed);
+    if (!is_narrow(stored)) continue;
+    operand.convert = i == 0 ? convert_row(computed, stored) : convert_row(stored, computed);
+  }
+  return widened;
+}
+
 Kernel elementwise_kernel(const Problem& problem) {
   const Chosen chosen = choose(problem);
   if (chosen.loop == nullptr) raise_unsupported(ir::name(problem.node.op), problem.operands[0].dtype);
@@ -158,9 +120,9 @@ Kernel elementwise_kernel(const Problem& problem) {
   if (chosen.as_stored || !any_narrow) {
     return nest_kernel(std::move(nest), problem.operands.size(), chosen.exchanged, grain, chosen.loop);
   }
-  WidenedLoop widened{chosen.loop, views.size(), {}};
-  widened.operands[0] = narrow(views[0].dtype);
-  for (size_t i = 1; i < views.size(); ++i) widened.operands[i] = widen(views[i].dtype);
+  std::vector<DType> dtypes;
+  for (const View& view : views) dtypes.push_back(view.dtype);
+  const WidenedLoop widened = widen_loop(chosen.loop, dtypes);
   return nest_kernel(std::move(nest), problem.operands.size(), chosen.exchanged, grain / 2, widened);
 }
 

@@ -31,7 +31,7 @@ bool few_rows_apply(const MatrixProduct& product);
 void few_rows_product(const MatrixProduct& product, const MatrixAddresses& addresses);
 
 /// Blocks packed into panels, multiplied tile by tile. Accumulates in float32 or float64.
-void blocked_product(MatrixProduct product, MatrixAddresses addresses);
+void blocked_product(const MatrixProduct& product, const MatrixAddresses& addresses);
 
 /// Plain dot products of packed rows, for integers and complex numbers.
 void plain_product(const MatrixProduct& product, const MatrixAddresses& addresses);

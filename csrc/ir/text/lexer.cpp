@@ -169,7 +169,8 @@ Token Lexer::lex_text(size_t start) {
     } else if (is_hex_digit(escaped) && is_hex_digit(at(position_))) {
       token.text += static_cast<char>(hex_value(escaped) * 16 + hex_value(at(position_++)));
     } else {
-      fail(token, "a string has an unknown escape", std::string("\\") + escaped, "\\\\, \\\", \\n, \\t or two hex digits");
+      fail(token, "a string has an unknown escape", std::string("\\") + escaped,
+           "\\\\, \\\", \\n, \\t or two hex digits");
     }
   }
 }

@@ -9,14 +9,14 @@ namespace opentrn::ir::text {
 
 enum class TokenKind {
   End,
-  Value,    // %name, %name#1
-  Symbol,   // @name
-  Block,    // ^name
-  Alias,    // #dialect.name
-  Word,     // module, stablehlo.add, true
-  Number,   // -1, 0.5, 1.0e-3, 0x7F80
-  Text,     // "...", unescaped
-  Mark,     // one character of punctuation, or ->
+  Value,   // %name, %name#1
+  Symbol,  // @name
+  Block,   // ^name
+  Alias,   // #dialect.name
+  Word,    // module, stablehlo.add, true
+  Number,  // -1, 0.5, 1.0e-3, 0x7F80
+  Text,    // "...", unescaped
+  Mark,    // one character of punctuation, or ->
 };
 
 struct Token {
@@ -42,8 +42,8 @@ class Lexer {
   void expect_word(std::string_view word);
   Token expect_kind(TokenKind kind, std::string_view description);
 
-  /// Takes "<...>" after a token that is already taken, brackets matched, and returns what is between them: the inside of a
-  /// tensor type cannot be split into tokens.
+  /// Takes "<...>" after a token that is already taken, brackets matched, and returns what is between them: the inside
+  /// of a tensor type cannot be split into tokens.
   std::string take_angle_brackets();
 
   /// Raises an error that shows the line and the column of `token`.

@@ -15,7 +15,8 @@ struct ResultName {
 };
 
 void define(const Lexer& lexer, const Token& token, std::string name, Value value, Scope& scope) {
-  if (!scope.names.emplace(std::move(name), value).second) lexer.fail(token, "a value is defined twice", "%" + token.text);
+  if (!scope.names.emplace(std::move(name), value).second)
+    lexer.fail(token, "a value is defined twice", "%" + token.text);
 }
 
 std::vector<ResultName> parse_result_names(Lexer& lexer) {

@@ -11,7 +11,8 @@ void AttributeMap::insert(const Token& key, AttributeValue value) {
 }
 
 void AttributeMap::insert_all(AttributeMap fields) {
-  for (auto& [key, value] : fields.values_) insert(Token{TokenKind::Word, key, fields.where_.position}, std::move(value));
+  for (auto& [key, value] : fields.values_)
+    insert(Token{TokenKind::Word, key, fields.where_.position}, std::move(value));
 }
 
 void AttributeMap::fail(std::string what, std::string got, std::string expected) const {

@@ -45,7 +45,8 @@ void parse_nested(Lexer& lexer, DenseLiteral& literal, size_t depth) {
   int64_t& expected = literal.shape[depth];
   if (expected < 0) expected = length;
   if (expected != length) {
-    lexer.fail(where, "the lists of a constant have different lengths", std::to_string(length), std::to_string(expected));
+    lexer.fail(where, "the lists of a constant have different lengths", std::to_string(length),
+               std::to_string(expected));
   }
 }
 

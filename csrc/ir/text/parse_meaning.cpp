@@ -81,7 +81,8 @@ ReduceWindowAttributes window_attributes(const Lexer& lexer, const Statement& st
   a.base_dilations = attributes.take_list_or("base_dilations", Dims(rank, 1));
   a.window_dilations = attributes.take_list_or("window_dilations", Dims(rank, 1));
   const Dims padding = attributes.take_list_or("padding", Dims(2 * rank, 0));
-  if (padding.size() != 2 * rank) attributes.fail("'padding' has a wrong length", to_string(padding), "two a dimension");
+  if (padding.size() != 2 * rank)
+    attributes.fail("'padding' has a wrong length", to_string(padding), "two a dimension");
   for (size_t i = 0; i < rank; ++i) {
     a.padding_low.push_back(padding[2 * i]);
     a.padding_high.push_back(padding[2 * i + 1]);

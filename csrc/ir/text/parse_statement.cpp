@@ -153,8 +153,13 @@ Statement parse_statement(Lexer& lexer, const Scope& scope) {
   lexer.next();
   const std::optional<Op> op = op_from_name(word.text);
   if (!op) lexer.fail(word, "unknown operation", "'" + word.text + "'", "an operation of the catalogue");
-  Statement statement{.where = word, .op = *op, .operands = {}, .attributes = AttributeMap(lexer, word), .literal = {},
-                      .region = {}, .signature = {}};
+  Statement statement{.where = word,
+                      .op = *op,
+                      .operands = {},
+                      .attributes = AttributeMap(lexer, word),
+                      .literal = {},
+                      .region = {},
+                      .signature = {}};
   if (generic) {
     parse_generic(lexer, scope, statement);
   } else {

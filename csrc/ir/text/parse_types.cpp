@@ -22,7 +22,8 @@ TensorType read_type(const Lexer& lexer, const Token& where, std::string_view te
     text.remove_prefix(length + 1);
   }
   const std::optional<DType> dtype = dtype_from_name(text);
-  if (!dtype) lexer.fail(where, "unknown element type", "'" + std::string(text) + "'", "a static shape and a known type");
+  if (!dtype)
+    lexer.fail(where, "unknown element type", "'" + std::string(text) + "'", "a static shape and a known type");
   type.dtype = *dtype;
   return type;
 }

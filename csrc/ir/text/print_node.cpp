@@ -25,7 +25,8 @@ struct Context {
 
   std::string signature() const {
     const std::string results = print_types(graph, node.results);
-    return " : (" + print_types(graph, node.operands) + ") -> " + (node.results.size() == 1 ? results : "(" + results + ")");
+    return " : (" + print_types(graph, node.operands) + ") -> " +
+           (node.results.size() == 1 ? results : "(" + results + ")");
   }
 
   bool same_types() const {
@@ -45,10 +46,12 @@ std::string print_elementwise(const Context& context) {
   const Op op = context.node.op;
   const std::string start = concat(name(op), " ", context.operands());
   if (name(op).starts_with("chlo.")) {
-    return concat(start, " : ", print_types(context.graph, context.node.operands), " -> ", to_string(context.result_type()));
+    return concat(start, " : ", print_types(context.graph, context.node.operands), " -> ",
+                  to_string(context.result_type()));
   }
   if (op == Op::Complex) return start + " : " + to_string(context.result_type());
-  if (op == Op::Select) return concat(start, " : ", to_string(context.operand_type(0)), ", ", to_string(context.result_type()));
+  if (op == Op::Select)
+    return concat(start, " : ", to_string(context.operand_type(0)), ", ", to_string(context.result_type()));
   if (op == Op::Convert || op == Op::BitcastConvert || !context.same_types()) return start + context.signature();
   return start + " : " + to_string(context.result_type());
 }
@@ -77,8 +80,9 @@ std::string print_pad(const Context& context) {
 
 std::string print_gather(const Context& context) {
   const auto& a = context.node.as<GatherAttributes>();
-  return concat("\"stablehlo.gather\"(", context.operands(), ") <{dimension_numbers = #stablehlo.gather<offset_dims = ",
-                print_list(a.offset_dims), clause("collapsed_slice_dims", a.collapsed_slice_dims),
+  return concat("\"stablehlo.gather\"(", context.operands(),
+                ") <{dimension_numbers = #stablehlo.gather<offset_dims = ", print_list(a.offset_dims),
+                clause("collapsed_slice_dims", a.collapsed_slice_dims),
                 clause("operand_batching_dims", a.operand_batching_dims),
                 clause("start_indices_batching_dims", a.start_indices_batching_dims),
                 clause("start_index_map", a.start_index_map), ", index_vector_dim = ", a.index_vector_dim,
@@ -88,14 +92,14 @@ std::string print_gather(const Context& context) {
 
 std::string print_scatter(const Context& context) {
   const auto& a = context.node.as<ScatterAttributes>();
-  return concat("\"stablehlo.scatter\"(", context.operands(), ") <{indices_are_sorted = ", flag(a.indices_are_sorted),
-                ", scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = ", print_list(a.update_window_dims),
-                clause("inserted_window_dims", a.inserted_window_dims),
-                clause("input_batching_dims", a.input_batching_dims),
-                clause("scatter_indices_batching_dims", a.scatter_indices_batching_dims),
-                clause("scatter_dims_to_operand_dims", a.scatter_dims_to_operand_dims),
-                ", index_vector_dim = ", a.index_vector_dim, ">, unique_indices = ", flag(a.unique_indices), "}> ",
-                print_reducer_region(a.update, context.operand_type(0).dtype), context.signature());
+  return concat(
+      "\"stablehlo.scatter\"(", context.operands(), ") <{indices_are_sorted = ", flag(a.indices_are_sorted),
+      ", scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = ", print_list(a.update_window_dims),
+      clause("inserted_window_dims", a.inserted_window_dims), clause("input_batching_dims", a.input_batching_dims),
+      clause("scatter_indices_batching_dims", a.scatter_indices_batching_dims),
+      clause("scatter_dims_to_operand_dims", a.scatter_dims_to_operand_dims),
+      ", index_vector_dim = ", a.index_vector_dim, ">, unique_indices = ", flag(a.unique_indices), "}> ",
+      print_reducer_region(a.update, context.operand_type(0).dtype), context.signature());
 }
 
 // precision: float32 is float32, on hardware whose default is a narrower product too.
@@ -127,11 +131,12 @@ std::string array_clause(std::string_view key, const Dims& values) {
 
 std::string print_reduce_window(const Context& context) {
   const auto& a = context.node.as<ReduceWindowAttributes>();
-  return concat("\"stablehlo.reduce_window\"(", context.operands(), ") <{padding = ",
-                print_padding(a.padding_low, a.padding_high), array_clause("base_dilations", a.base_dilations),
-                array_clause("window_dilations", a.window_dilations),
-                array_clause("window_dimensions", a.window_dimensions), array_clause("window_strides", a.window_strides),
-                "}> ", print_reducer_region(a.reducer, context.operand_type(0).dtype), context.signature());
+  return concat("\"stablehlo.reduce_window\"(", context.operands(),
+                ") <{padding = ", print_padding(a.padding_low, a.padding_high),
+                array_clause("base_dilations", a.base_dilations), array_clause("window_dilations", a.window_dilations),
+                array_clause("window_dimensions", a.window_dimensions),
+                array_clause("window_strides", a.window_strides), "}> ",
+                print_reducer_region(a.reducer, context.operand_type(0).dtype), context.signature());
 }
 
 std::string print_sort(const Context& context) {
@@ -144,9 +149,9 @@ std::string print_sort(const Context& context) {
 
 std::string print_custom_call(const Context& context) {
   const auto& a = context.node.as<CustomCallAttributes>();
-  return concat("stablehlo.custom_call @", a.target, "(", context.operands(), ") {backend_config = ", print_string(a.text),
-                ", opentrn.integers = array<i64", a.integers.empty() ? "" : ": ", print_items(a.integers), ">}",
-                context.signature());
+  return concat("stablehlo.custom_call @", a.target, "(", context.operands(),
+                ") {backend_config = ", print_string(a.text), ", opentrn.integers = array<i64",
+                a.integers.empty() ? "" : ": ", print_items(a.integers), ">}", context.signature());
 }
 
 std::string print_with(const Context& context, const std::string& clauses) {

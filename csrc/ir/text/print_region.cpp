@@ -1,4 +1,5 @@
-// Regions: the functions that scatter, reduce_window and sort carry. Spelled out, so that other tools read what we mean.
+// Regions: the functions that scatter, reduce_window and sort carry. Spelled out, so that other tools read what we
+// mean.
 #include "base/error.h"
 #include "ir/text/printer.h"
 

@@ -1,0 +1,145 @@
+// Batch normalisation, whose running statistics are written in place.
+#include <array>
+
+#include "lowering/families.h"
+#include "lowering/normalization_parts.h"
+
+namespace opentrn::lowering {
+namespace {
+
+using ir::Builder;
+using ir::Op;
+using ir::Value;
+
+constexpr std::array<std::string_view, 4> kParameters{"weight", "bias", "running_mean", "running_var"};
+constexpr std::array<std::string_view, 2> kAffine{"weight", "bias"};
+
+/// All dimensions but that of the channels.
+Dims sample_dims(int64_t rank) {
+  Dims dims;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (dim != 1) dims.push_back(dim);
+  }
+  return dims;
+}
+
+void check_input(const Context& c, std::span<const std::string_view> parameters) {
+  const ir::TensorType& type = c.tensor("input").type;
+  check_float_input(c, type.dtype);
+  if (type.rank() < 2) {
+    c.refuse(ErrorKind::Runtime, {.what = "batch normalisation needs an input of at least 2 dimensions",
+                                  .got = to_string(type.shape)});
+  }
+  if (type.elements() == 0) {
+    c.refuse(ErrorKind::Runtime, {.what = "input tensor must have at least one element",
+                                  .got = "input_sizes = " + to_string(type.shape)});
+  }
+  for (const std::string_view name : parameters) {
+    if (!c.has(name) || c.tensor(name).type.elements() == type.shape[1]) continue;
+    c.refuse(ErrorKind::Runtime, {.what = concat(name, " should contain ", type.shape[1], " elements"),
+                                  .got = std::to_string(c.tensor(name).type.elements())});
+  }
+}
+
+/// running = momentum * batch + (1 - momentum) * running
+void update_running(Context& c, std::string_view name, Value batch) {
+  Builder& b = c.b;
+  const Value momentum = scalar_like(c, "momentum", batch);
+  const Value rest = b.subtract(b.splat_like(momentum, 1.0), momentum);
+  const Value old = c.value(name, b.dtype(batch));
+  c.write(c.tensor(name), b.add(b.multiply(momentum, batch), b.multiply(rest, old)));
+}
+
+struct Statistics {
+  Value mean, invstd;
+};
+
+Statistics batch_statistics(Context& c, Value x, bool running) {
+  Builder& b = c.b;
+  const Dims dims = sample_dims(b.rank(x));
+  const double count = static_cast<double>(count_of(b.shape(x), dims));
+  const Moments both = moments(b, x, dims);
+  if (running) {
+    const Value unbiased = b.divide(both.squares, b.splat_like(both.squares, count - 1.0));
+    if (c.has("running_mean")) update_running(c, "running_mean", both.mean);
+    if (c.has("running_var")) update_running(c, "running_var", unbiased);
+  }
+  return {both.mean, inverse_deviation(c, b.divide(both.squares, b.splat_like(both.squares, count)))};
+}
+
+Statistics running_statistics(Context& c, DType compute) {
+  if (!c.has("running_mean") || !c.has("running_var")) {
+    c.refuse(ErrorKind::Runtime, {.what = "running_mean and running_var must be defined in evaluation mode"});
+  }
+  return {c.value("running_mean", compute), inverse_deviation(c, c.value("running_var", compute))};
+}
+
+Results normalise(Context& c, std::span<const std::string_view> parameters, bool training) {
+  check_input(c, parameters);
+  const bool running = parameters.size() == kParameters.size();
+  const TensorArgument& input = c.tensor("input");
+  const DType parameter = parameter_dtype(c, input.type.dtype, parameters);
+  Builder& b = c.b;
+  const Value x = compute_value(c, "input");
+  const DType compute = b.dtype(x);
+  const Dims& shape = input.type.shape;
+  const Statistics statistics = training ? batch_statistics(c, x, running) : running_statistics(c, compute);
+  Value result = b.multiply(b.subtract(x, along(b, statistics.mean, shape, 1)), along(b, statistics.invstd, shape, 1));
+  if (c.has("weight")) result = b.multiply(result, along(b, c.value("weight", compute), shape, 1));
+  if (c.has("bias")) result = b.add(result, along(b, c.value("bias", compute), shape, 1));
+  c.result_strides = {format_strides(input)};
+  const Value nothing = b.splat({parameter, {0}}, 0.0);
+  return {b.convert(result, input.type.dtype), training ? b.convert(statistics.mean, parameter) : nothing,
+          training ? b.convert(statistics.invstd, parameter) : nothing};
+}
+
+Results batch_norm(Context& c) { return normalise(c, kParameters, c.flag("training")); }
+
+Results batch_norm_no_stats(Context& c) {
+  if (!c.flag("training")) decline("batch norm without running statistics in evaluation mode");
+  return normalise(c, kAffine, true);
+}
+
+Results batch_norm_backward(Context& c) {
+  constexpr std::array<std::string_view, 1> weight{"weight"};
+  check_input(c, weight);
+  const TensorArgument& input = c.tensor("input");
+  const Dims& shape = input.type.shape;
+  Builder& b = c.b;
+  const Value x = compute_value(c, "input");
+  const DType compute = b.dtype(x);
+  const Value gradient = c.value("grad_out", compute);
+  const bool training = c.flag("train");
+  const Statistics statistics = training ? Statistics{c.value("save_mean", compute), c.value("save_invstd", compute)}
+                                         : running_statistics(c, compute);
+  const Dims dims = sample_dims(input.type.rank());
+  const Value invstd = along(b, statistics.invstd, shape, 1);
+  const Value normalised = b.multiply(b.subtract(x, along(b, statistics.mean, shape, 1)), invstd);
+  const auto& mask = c.mask("output_mask");
+  Results results(3);
+  if (mask[0]) {
+    Value scaled = gradient;
+    if (c.has("weight")) scaled = b.multiply(gradient, along(b, c.value("weight", compute), shape, 1));
+    const Value result =
+        training ? normalised_gradient(b, scaled, normalised, invstd, dims) : b.multiply(scaled, invstd);
+    results[0] = b.convert(result, input.type.dtype);
+    c.result_strides = {format_strides(input)};
+  }
+  const DType parameter = c.has("weight") ? c.tensor("weight").type.dtype : input.type.dtype;
+  if (mask[1]) results[1] = b.convert(b.reduce(b.multiply(gradient, normalised), Op::Add, dims), parameter);
+  if (mask[2]) results[2] = b.convert(b.reduce(gradient, Op::Add, dims), parameter);
+  return results;
+}
+
+const std::array kRules = {
+    general("_native_batch_norm_legit", batch_norm),
+    general("_native_batch_norm_legit.no_stats", batch_norm_no_stats),
+    general("native_batch_norm", batch_norm),
+    general("native_batch_norm_backward", batch_norm_backward),
+};
+
+}  // namespace
+
+std::span<const Rule> batch_norm_rules() { return kRules; }
+
+}  // namespace opentrn::lowering

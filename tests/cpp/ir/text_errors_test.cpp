@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "ir/text.h"
+#include "tests/cpp/ir/samples.h"
+
+namespace opentrn::ir {
+namespace {
+
+std::string message_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Value) << error.what();
+    return error.what();
+  }
+  return "nothing was raised";
+}
+
+// The message for one operation inside a function of two parameters.
+std::string message_of_line(const std::string& operation) {
+  return message_of("module {\n  func.func @main(%a: tensor<2xf32>, %b: tensor<3xf32>) -> tensor<2xf32> {\n    " +
+                    operation + "\n    return %a : tensor<2xf32>\n  }\n}\n");
+}
+
+void expect_part(const std::string& message, const std::string& part) {
+  EXPECT_NE(message.find(part), std::string::npos) << message << "\n  lacks: " << part;
+}
+
+TEST(TextErrors, NameLineAndColumn) {
+  EXPECT_EQ(message_of_line("%0 = stablehlo.nothing %a : tensor<2xf32>"),
+            "[line 3, column 10] unknown operation, got 'stablehlo.nothing', expected an operation of the catalogue");
+  expect_part(message_of_line("%0 = stablehlo.add %a, %c : tensor<2xf32>"),
+              "[line 3, column 28] a value is not defined here, got %c");
+  expect_part(message_of(""),
+              "[line 1, column 1] the text does not parse, got the end of the text, expected 'func.func'");
+}
+
+TEST(TextErrors, TypesAreChecked) {
+  expect_part(message_of_line("%0 = stablehlo.add %a, %b : tensor<2xf32>"),
+              "[line 3, column 10] [stablehlo.add] operand 1 has another type than operand 0");
+  expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<3xf32>"), "the result is written with a wrong type");
+  expect_part(message_of_line("%0 = stablehlo.convert %a : (tensor<3xf32>) -> tensor<3xi32>"),
+              "operand 0 is written with a wrong type");
+  expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<?xf32>"), "unknown element type");
+  expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<2xf33>"), "unknown element type");
+  expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<2xf32"), "never closed");
+  expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<99999999999999999999xf32>"), "wrong size");
+}
+
+TEST(TextErrors, AttributesAreChecked) {
+  expect_part(message_of_line("%0 = stablehlo.transpose %a : (tensor<2xf32>) -> tensor<2xf32>"),
+              "an attribute is missing");
+  expect_part(message_of_line("%0 = stablehlo.abs %a, dims = [0] : tensor<2xf32>"), "unknown attribute, got 'dims'");
+  expect_part(message_of_line("%0 = stablehlo.abs %a {odd = 1 : i64} : tensor<2xf32>"), "unknown attribute, got 'odd'");
+  expect_part(message_of_line("%0 = stablehlo.reverse %a, dims = [0], dims = [0] : tensor<2xf32>"), "given twice");
+  expect_part(message_of_line("%0 = stablehlo.compare LESS, %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>"),
+              "unknown comparison direction");
+  expect_part(message_of_line("%0 = stablehlo.iota dim = 1.5 : tensor<2xf32>"), "not a 64-bit integer");
+  expect_part(message_of_line("%0 = stablehlo.custom_call @other(%a) : (tensor<2xf32>) -> tensor<2xf32>"),
+              "unknown target");
+}
+
+TEST(TextErrors, ConstantsAreChecked) {
+  const auto constant = [](const std::string& literal, const std::string& type) {
+    return message_of_line("%0 = stablehlo.constant " + literal + " : " + type);
+  };
+  expect_part(constant("dense<[1, 2]>", "tensor<3xi32>"), "another shape than its type");
+  expect_part(constant("dense<[[1, 2], [3]]>", "tensor<2x2xi32>"), "different lengths");
+  expect_part(constant("dense<[[1], 2]>", "tensor<2x1xi32>"), "different depths");
+  expect_part(constant("dense<300>", "tensor<i8>"), "does not fit the element type");
+  expect_part(constant("dense<-1>", "tensor<ui8>"), "does not fit the element type");
+  expect_part(constant("dense<1.5>", "tensor<i8>"), "does not fit the element type");
+  expect_part(constant("dense<2>", "tensor<i1>"), "no bool");
+  expect_part(constant("dense<true>", "tensor<f32>"), "no number");
+  expect_part(constant("dense<0x7F80>", "tensor<f32>"), "wrong width");
+  expect_part(constant("dense<\"0x010203\">", "tensor<2xi16>"), "wrong number of bytes");
+  expect_part(constant("dense<\"0x01\">", "tensor<8xi1>"), "byte string");
+  expect_part(constant("dense<(1.0, 2.0)>", "tensor<f32>"), "wrong number of bytes");
+  expect_part(constant("dense<1.0>", "tensor<complex<f32>>"), "wrong number of bytes");
+  expect_part(constant("dense<1>", "tensor<0xi32>"), "wrong number of bytes");
+  expect_part(constant("dense<>", "tensor<2xi32>"), "wrong number of bytes");
+}
+
+TEST(TextErrors, RegionsMustBeKnown) {
+  const auto window = [](const std::string& body) {
+    return message_of_line(
+        "%c = stablehlo.constant dense<0.0> : tensor<f32>\n    %0 = \"stablehlo.reduce_window\"(%a, %c) "
+        "<{window_dimensions = array<i64: 1>}> ({\n^bb0(%x: tensor<f32>, %y: tensor<f32>):\n" +
+        body + "}) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>");
+  };
+  EXPECT_EQ(window("%z = stablehlo.add %y, %x : tensor<f32>\n stablehlo.return %z : tensor<f32>\n"),
+            "nothing was raised");
+  expect_part(window("stablehlo.return %y : tensor<f32>\n"), "no known combination");
+  expect_part(window("%z = stablehlo.add %x, %x : tensor<f32>\n stablehlo.return %z : tensor<f32>\n"),
+              "no known combination");
+  expect_part(window("%z = stablehlo.add %x, %y : tensor<f32>\n stablehlo.return %x : tensor<f32>\n"),
+              "no known combination");
+  expect_part(window("%z = stablehlo.subtract %x, %y : tensor<f32>\n stablehlo.return %z : tensor<f32>\n"), "reducer");
+  expect_part(window("%z = stablehlo.add %x, %c : tensor<f32>\n stablehlo.return %z : tensor<f32>\n"),
+              "not defined here");
+  // Without a rule for NaN the order is another one.
+  expect_part(message_of_line(
+                  "%0 = \"stablehlo.sort\"(%a) <{dimension = 0 : i64}> ({\n^bb0(%x: tensor<f32>, %y: tensor<f32>):\n"
+                  "%z = stablehlo.compare LT, %x, %y, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                  "stablehlo.return %z : tensor<i1>\n}) : (tensor<2xf32>) -> tensor<2xf32>"),
+              "no known order");
+}
+
+TEST(TextErrors, StructureIsChecked) {
+  expect_part(message_of_line("%a = stablehlo.abs %a : tensor<2xf32>"), "defined twice");
+  expect_part(message_of_line("%0, %1 = stablehlo.abs %a : tensor<2xf32>"), "fewer results than names");
+  expect_part(message_of_line("stablehlo.abs %a : tensor<2xf32>"), "expected a result or the end of the function");
+  expect_part(message_of("func.func @f(%a: tensor<2xf32>) -> tensor<3xf32> {\n return %a : tensor<2xf32>\n}"),
+              "returns other types");
+  expect_part(message_of("module {\n func.func @f() {\n return\n }\n func.func @g() {\n return\n }\n}"),
+              "one function");
+  expect_part(message_of("func.func @f() {\n return\n} trailing"), "expected the end of the text");
+  expect_part(message_of("func.func @\"f() {"), "a string is never closed");
+}
+
+// Whatever is cut off or broken, the parser raises its own error and nothing else happens.
+TEST(TextErrors, BrokenTextNeverGetsThrough) {
+  const std::vector<Graph> graphs = sample_graphs();
+  for (size_t i = 0; i < graphs.size(); i += 7) {
+    const std::string text = print(graphs[i]);
+    for (size_t cut = 0; cut + 3 < text.size(); cut += 5) EXPECT_THROW(parse(text.substr(0, cut)), Error);
+    for (size_t at = 0; at < text.size(); at += 3) {
+      std::string broken = text;
+      broken[at] = '!';
+      try {
+        parse(broken);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::Value);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace opentrn::ir

@@ -1,0 +1,133 @@
+"""Bad input raises what the CPU raises, and the device stays usable."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import torch
+
+pytestmark = pytest.mark.usefixtures("strict")
+
+VALUES = torch.arange(12.0).view(3, 4)
+
+BAD_CALLS = {
+    "broadcast": lambda x: x + x[:, :3],
+    "mm": lambda x: torch.mm(x, x),
+    "mm_rank": lambda x: torch.mm(x, x[0]),
+    "bmm": lambda x: torch.bmm(x[None], x[None]),
+    "cat": lambda x: torch.cat([x, x[:, :2]]),
+    "view": lambda x: x.view(5, 5),
+    "dimension": lambda x: x.sum(dim=5),
+    "softmax_dimension": lambda x: torch.softmax(x, 3),
+    "index_high": lambda x: x[torch.tensor([0, 3]).to(x.device)],
+    "index_low": lambda x: x[torch.tensor([-4]).to(x.device)],
+    "index_select": lambda x: x.index_select(0, torch.tensor([7]).to(x.device)),
+    "embedding": lambda x: torch.nn.functional.embedding(torch.tensor([3]).to(x.device), x),
+    "gather": lambda x: x.gather(1, torch.tensor([[9]]).to(x.device)),
+    "select": lambda x: x[5],
+    "mask_shape": lambda x: x[torch.tensor([True, False]).to(x.device)],
+    "in_place_shape": lambda x: x[0].add_(x),
+    "in_place_dtype": lambda x: x.long().div_(2),
+    "mm_dtype": lambda x: torch.mm(x, x.t().double()),
+    "bitwise_float": lambda x: x & x,
+    "mean_integer": lambda x: x.long().mean(),
+    "max_empty": lambda x: x[:0].max(),
+    "expand": lambda x: x.expand(2, 2),
+    "cross_entropy_target": lambda x: torch.nn.functional.cross_entropy(x, torch.tensor([0, 1, 9]).to(x.device)),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CALLS)
+def test_error_class_is_that_of_the_cpu(name):
+    with pytest.raises(Exception) as on_cpu:
+        BAD_CALLS[name](VALUES.clone())
+    on_device = VALUES.to("neuron")
+    with pytest.raises(Exception) as caught:
+        BAD_CALLS[name](on_device)
+    assert type(caught.value) is type(on_cpu.value), str(caught.value)
+    assert torch.equal((on_device + 1).cpu(), VALUES + 1), "the device is not usable any more"
+
+
+def test_out_of_memory_is_torchs_and_leaves_the_device_usable():
+    total = torch.neuron.get_device_properties(0).total_memory
+    with pytest.raises(torch.OutOfMemoryError, match=r"requested.*used.*free.*largest holders"):
+        torch.empty(total + 1, dtype=torch.uint8, device="neuron")
+    assert torch.ones(3, device="neuron").sum().item() == 3
+
+
+def test_dtypes_the_device_does_not_hold_are_refused():
+    with pytest.raises((TypeError, RuntimeError, NotImplementedError)):
+        torch.empty(2, dtype=torch.quint8, device="neuron")
+
+
+def run_script(text, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, **environment},
+    )
+
+
+def test_a_forked_child_is_refused():
+    result = run_script("""
+        import os, torch
+        torch.ones(2, device="neuron")
+        child = os.fork()
+        if child == 0:
+            try:
+                torch.ones(2, device="neuron")
+            except RuntimeError as error:
+                print(error, flush=True)
+                os._exit(7)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        print("child", os.waitstatus_to_exitcode(status), torch.ones(2, device="neuron").sum().item())
+    """)
+    assert "child 7 2.0" in result.stdout, result.stdout + result.stderr
+    assert "spawn" in result.stdout
+
+
+def test_a_fork_before_the_first_use_is_fine():
+    result = run_script("""
+        import os, torch
+        child = os.fork()
+        print(torch.ones(2, device="neuron").sum().item(), flush=True)
+        if child: os.waitpid(child, 0)
+    """)
+    assert result.stdout.split() == ["2.0", "2.0"], result.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "valid"), [("OPENTRN_TARGET", ["trn1", "trn2", "trn3"]), ("OPENTRN_ENGINE", ["reference"])]
+)
+def test_unknown_settings_list_the_valid_values(variable, valid):
+    result = run_script("import torch; torch.ones(2, device='neuron')", **{variable: "xyz"})
+    assert result.returncode != 0
+    for value in valid:
+        assert value in result.stderr
+    assert variable in result.stderr
+
+
+def test_targets_have_their_own_memory():
+    text = "import torch; print(torch.neuron.get_device_properties(0).total_memory >> 30)"
+    sizes = [run_script(text, OPENTRN_TARGET=target).stdout.strip() for target in ("trn1", "trn2", "trn3")]
+    assert sizes == ["16", "24", "36"]
+
+
+def test_ctrl_c_stops_one_long_operator_and_leaves_the_device_usable():
+    result = run_script("""
+        import os, signal, threading, time, torch
+        left = torch.ones(6000, 6000, dtype=torch.float64, device="neuron")
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        start = time.perf_counter()
+        try:
+            for _ in range(1000):
+                left @ left
+        except KeyboardInterrupt:
+            print("stopped", torch.ones(2, device="neuron").sum().item())
+    """)
+    assert "stopped 2.0" in result.stdout, result.stdout + result.stderr
