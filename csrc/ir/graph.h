@@ -1,6 +1,8 @@
 // A graph: one function in SSA form with static shapes. Plain data; the builder makes it, the verifier checks it.
 #pragma once
 
+#include <deque>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,7 @@ struct Node {
 
 struct Graph {
   std::string name = "main";
-  std::vector<TensorType> types;  // by value id
+  std::deque<TensorType> types;  // by value id; a deque, so that a type stays in place while the graph grows
   std::vector<Value> parameters;
   std::vector<Node> nodes;  // in an order in which every operand is defined before its use
   std::vector<Value> results;

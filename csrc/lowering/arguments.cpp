@@ -56,13 +56,14 @@ ir::Value check_fit(Context& context, ir::Value number, DType dtype) {
   ir::Builder& b = context.b;
   const DType from = b.dtype(number);
   const ir::Value converted = b.convert(number, dtype);
+  if (is_bool(dtype) || is_bool(from)) return converted;
   if (is_complex(from) && !is_complex(dtype)) {
     const ir::Value imaginary = b.imag(number);
     const ir::Value real = compare_with(b, ComparisonDirection::EQ, imaginary, 0);
     return b.check(real, check_fit(context, b.real(number), dtype), overflow_message(dtype));
   }
   const bool wide_integer = size_of(dtype) == 8 && is_integer(from);
-  if (is_bool(dtype) || is_bool(from) || wide_integer || from == dtype) return converted;
+  if (wide_integer || from == dtype) return converted;
   if (is_complex(dtype)) {
     const ir::Value complex_number = b.convert(number, DType::C128);
     return b.check(fits_float(b, complex_number, converted), converted, overflow_message(dtype));

@@ -64,6 +64,7 @@ Dims Context::dimensions(std::string_view name, int64_t rank, bool empty_is_all)
 }
 
 ir::Value Context::random_bits(ir::TensorType type) {
+  if (type.elements() == 0) return b.splat(std::move(type), 0);
   if (!random_state.valid()) {
     random_state = b.parameter({DType::U64, {2}});
     random_cursor = random_state;

@@ -98,27 +98,29 @@ Results range(Context& context) {
   return {b.convert(b.add(start, b.multiply(step, b.iota(type, 0))), dtype)};
 }
 
-/// The type steps are computed in: that of the result, but float64 for integers.
+/// The type the step is rounded to: that of the result, but float64 for integers.
 DType step_dtype(DType dtype) { return is_integer(dtype) ? DType::F64 : compute_dtype(dtype); }
 
-/// Like PyTorch's, exact at both ends: the first half counts up from `start`, the second down from `end`.
+/// Like PyTorch's, exact at both ends: the first half counts up from `start`, the second down from `end`. Multiplied
+/// and added with one rounding, as by the CPU's fused instruction.
 ir::Value spaced(Context& context, DType dtype, int64_t steps) {
   ir::Builder& b = context.b;
-  const DType compute = step_dtype(dtype);
+  const DType rounded = step_dtype(dtype);
+  const DType exact = is_complex(dtype) ? DType::C128 : DType::F64;
   const auto end_value = [&](std::string_view name) {
-    return b.convert(checked_scalar(context, name, dtype), compute);
+    return b.convert(checked_scalar(context, name, dtype), rounded);
   };
   const Dims shape = {steps};
   if (steps <= 1) return b.broadcast_to(end_value("start"), shape);
   const ir::Value start = end_value("start");
   const ir::Value end = end_value("end");
-  const ir::Value step = b.divide(b.subtract(end, start), b.scalar(compute, static_cast<double>(steps - 1)));
-  const ir::Value spread = b.broadcast_to(step, shape);
+  const ir::Value step = b.divide(b.subtract(end, start), b.scalar(rounded, static_cast<double>(steps - 1)));
+  const auto spread = [&](ir::Value scalar) { return b.broadcast_to(b.convert(scalar, exact), shape); };
   const ir::Value place = b.iota({DType::I64, shape}, 0);
   const ir::Value from_end = b.subtract(b.splat_like(place, static_cast<double>(steps - 1)), place);
-  const auto offset = [&](ir::Value count) { return b.multiply(spread, b.convert(count, compute)); };
-  const ir::Value up = b.add(b.broadcast_to(start, shape), offset(place));
-  const ir::Value down = b.subtract(b.broadcast_to(end, shape), offset(from_end));
+  const auto offset = [&](ir::Value count) { return b.multiply(spread(step), b.convert(count, exact)); };
+  const ir::Value up = b.add(spread(start), offset(place));
+  const ir::Value down = b.subtract(spread(end), offset(from_end));
   return b.select(is_less(b, place, static_cast<double>(steps / 2)), up, down);
 }
 

@@ -106,7 +106,7 @@ Dims stacked_strides(const Tensors& tensors, int64_t dim) {
   const int64_t size = shape[place];
   shape[place] *= static_cast<int64_t>(tensors.size());
   Dims strides = joined_strides(tensors, shape);
-  strides.insert(strides.begin() + dim, strides[place] * size);
+  strides.insert(strides.begin() + dim, strides[place] * std::max<int64_t>(size, 1));
   return strides;
 }
 

@@ -29,8 +29,7 @@ void eliminate_dead_code(ir::Graph& graph) {
   std::vector<bool> live_nodes(graph.nodes.size());
   const std::vector<bool> live = live_values(graph, live_nodes);
   std::vector<ir::Value> renumbered(graph.types.size());
-  std::vector<ir::TensorType> types;
-  types.reserve(graph.types.size());
+  std::deque<ir::TensorType> types;
   for (size_t i = 0; i < live.size(); ++i) {
     if (!live[i]) continue;
     renumbered[i] = ir::Value{static_cast<int32_t>(types.size())};

@@ -25,11 +25,14 @@ engines::Module make_module() {
   const ir::Value result = b.maximum(sum, b.splat_like(sum, 0));
   engines::Module module;
   module.graph = b.finish({result});
-  for (const ir::Value parameter : module.graph.parameters) {
-    const ir::TensorType& type = module.graph.type(parameter);
-    module.parameters.push_back({type, contiguous_strides(type.shape)});
-  }
-  module.results.push_back({{DType::F32, {kRows, kColumns}}, {kColumns, 1}});
+  const auto layout = [&](ir::Value value) {
+    engines::Layout dense;
+    dense.type = module.graph.type(value);
+    dense.strides = contiguous_strides(dense.type.shape);
+    return dense;
+  };
+  for (const ir::Value parameter : module.graph.parameters) module.parameters.push_back(layout(parameter));
+  module.results.push_back(layout(module.graph.results[0]));
   return module;
 }
 

@@ -1,6 +1,7 @@
 #include "torch/fallback.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/CPUAllocator.h>
@@ -46,8 +47,7 @@ class FallbackCall {
       c10::IValue& value = (*stack_)[first + i];
       value = to_host(schema.arguments()[i], value);
     }
-    const c10::impl::ExcludeDispatchKeyGuard below(
-        c10::DispatchKeySet({c10::DispatchKey::PrivateUse1, c10::DispatchKey::AutogradPrivateUse1}));
+    const at::AutoDispatchBelowADInplaceOrView below;
     handle_.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack_);
     write_back();
     const size_t returns = schema.returns().size();
@@ -102,7 +102,7 @@ class FallbackCall {
                                .action = "move it with .to(\"neuron\")"});
   }
 
-  c10::Storage host_storage(const at::Tensor& tensor) {
+  c10::Storage host_storage(const at::Tensor& tensor, bool read = true) {
     const c10::Storage& storage = tensor.storage();
     auto& slot = hosts_[storage.unsafeGetStorageImpl()];
     if (!slot) {
@@ -111,7 +111,7 @@ class FallbackCall {
                           at::DataPtr(const_cast<void*>(storage.data()), c10::Device(c10::DeviceType::CPU)), nullptr,
                           false);
       devices_[slot.unsafeGetStorageImpl()] = storage;
-      bytes_to_host_ += bytes_of(tensor);
+      if (read) bytes_to_host_ += bytes_of(tensor);
     }
     return slot;
   }
@@ -177,7 +177,7 @@ class FallbackCall {
       if (!pair.destination) continue;
       at::native::resize_output(pair.device, pair.host.sizes());
       at::Tensor device = pair.device;
-      tensor_over(host_storage(device), device, c10::DispatchKey::CPU).copy_(pair.host);
+      tensor_over(host_storage(device, false), device, c10::DispatchKey::CPU).copy_(pair.host);
     }
   }
 

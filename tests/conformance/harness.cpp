@@ -53,9 +53,8 @@ Tensor::Tensor(DType dtype, const Dims& shape, const Dims& strides, int64_t offs
 }
 
 std::byte* Tensor::at(int64_t index) {
-  const Dims position = coordinates(index, type_.shape);
   int64_t elements = offset_;
-  for (size_t i = 0; i < position.size(); ++i) elements += position[i] * strides_[i];
+  for (size_t i = strides_.size(); i-- > 0; index /= type_.shape[i]) elements += index % type_.shape[i] * strides_[i];
   return storage_.data() + elements * size_of(type_.dtype);
 }
 

@@ -24,7 +24,7 @@ def test_result_equals_the_cpu_and_lives_on_the_device():
 
 
 def test_it_is_counted_with_line_bytes_and_reason():
-    torch.neuron.clear_op_tracking()
+    _C.clear_statistics()
     with torch.neuron.fallback("silent"):
         for _ in range(2):
             cholesky(MATRIX.to("neuron"))
@@ -39,13 +39,13 @@ def test_it_is_counted_with_line_bytes_and_reason():
 
 
 def test_it_warns_once_per_line():
-    torch.neuron.clear_op_tracking()
+    _C.clear_statistics()
     matrix = MATRIX.to("neuron")
     with torch.neuron.fallback("warn"), warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         for _ in range(3):
-            cholesky(matrix)
-        cholesky(matrix)
+            torch.linalg.cholesky(matrix)
+        torch.linalg.cholesky(matrix)
     texts = [str(entry.message) for entry in seen if "cholesky" in str(entry.message)]
     assert len(texts) == 2
     assert all(re.search(r"test_fallback\.py:\d+", text) for text in texts)
@@ -57,7 +57,7 @@ def test_strict_mode_raises_with_operator_reason_and_line():
 
 
 def test_unknown_mode_lists_the_valid_ones():
-    with pytest.raises(ValueError, match="warn, error or silent"), torch.neuron.fallback("loud"):
+    with pytest.raises(ValueError, match="(?s)warn.*error.*silent"), torch.neuron.fallback("loud"):
         pass
 
 
@@ -71,10 +71,10 @@ class TestAliasing:
             yield
 
     def test_in_place_through_a_strided_view(self):
-        values = torch.zeros(4, 6)
+        values = torch.rand(4, 6) + 1
         device_values = values.to("neuron")
-        values[:, ::2].geometric_(1.0)
-        device_values[:, ::2].geometric_(1.0)
+        values[:, ::2].igamma_(values[:, 1::2])
+        device_values[:, ::2].igamma_(device_values[:, 1::2])
         assert torch.equal(device_values.cpu(), values)
 
     def test_out_is_written_and_resized(self):
@@ -88,7 +88,7 @@ class TestAliasing:
 
     def test_mixed_devices_are_refused(self):
         with pytest.raises(RuntimeError, match="same device"):
-            torch.linalg.solve(MATRIX.to("neuron"), torch.ones(2))
+            torch.ops.aten._cholesky_solve_helper(MATRIX.to("neuron"), MATRIX, False)
 
     def test_lists_go_there_and_back(self):
         matrix = MATRIX.to("neuron")

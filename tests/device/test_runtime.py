@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+_C = pytest.importorskip("opentrn._C")
 pytestmark = pytest.mark.usefixtures("strict")
 
 
@@ -47,7 +48,7 @@ def test_neuron_streams_subclass_torchs():
 
 def test_elapsed_time_needs_records():
     first, second = torch.Event(device="neuron", enable_timing=True), torch.Event(device="neuron", enable_timing=True)
-    with pytest.raises(RuntimeError):
+    with pytest.raises((RuntimeError, ValueError), match="(?i)recorded"):
         first.elapsed_time(second)
 
 
@@ -67,9 +68,9 @@ def test_memory_is_counted():
 
 
 def test_synchronisations_carry_the_users_line():
-    torch.neuron.clear_op_tracking()
+    _C.clear_statistics()
     torch.ones(2, device="neuron").sum().item()
-    lines = torch.neuron._C.statistics()["synchronisations"]
+    lines = _C.statistics()["synchronisations"]
     assert [entry["kind"] for entry in lines] == ["item"]
     assert lines[0]["line"].startswith("test_runtime.py:")
 

@@ -83,7 +83,7 @@ ScanLines make_scan(const Problem& problem, const Scan& scan) {
 
 void scan_along(const ScanLines& scan, std::byte* operand, const std::byte* initial, std::byte* result) {
   const int64_t grain = std::max<int64_t>(1, kGrain / scan.size);
-  run_parallel(scan.lines, {operand, result}, grain, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
+  run_parallel(scan.lines, {operand + scan.from, result + scan.to}, grain, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
     for (int64_t i = 0; i < n; ++i) {
       alignas(16) std::byte accumulator[kMaxAccumulator];
       scan.folder.start(initial, accumulator);
@@ -97,7 +97,7 @@ void scan_along(const ScanLines& scan, std::byte* operand, const std::byte* init
 void scan_across(const ScanLines& scan, std::byte* operand, const std::byte* initial, std::byte* result) {
   constexpr int64_t kLines = 256;
   const int64_t size = scan.folder.accumulator_size();
-  run_parallel(scan.lines, {operand, result}, kLines, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
+  run_parallel(scan.lines, {operand + scan.from, result + scan.to}, kLines, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
     alignas(64) std::byte accumulators[kLines * kMaxAccumulator];
     for (int64_t first = 0; first < n; first += kLines) {
       const int64_t count = std::min(kLines, n - first);

@@ -128,6 +128,14 @@ TEST(Random, ConsecutiveDrawsUseTheStreamOnce) {
   EXPECT_EQ(fill("random", DType::I64, 4).none("generator").lower().random_blocks, 2);
 }
 
+TEST(Random, OfNothingDrawsNothing) {
+  for (const char* name : {"random", "bernoulli"}) {
+    const Lowered lowered = fill(name, DType::F32, 0).none("generator").lower();
+    EXPECT_EQ(lowered.random_blocks, 0) << name;
+    EXPECT_EQ(lowered.graph.parameters.size(), 1u) << name;
+  }
+}
+
 TEST(Random, RefusesBadParameters) {
   const auto run = [](CallBuilder call) { return error_of([&] { call.none("generator").run(); }); };
   EXPECT_THAT(run(fill("uniform", DType::F32).scalar("from", 2.0).scalar("to", 1.0)), HasSubstr("found from > to"));

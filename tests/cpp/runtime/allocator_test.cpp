@@ -127,8 +127,8 @@ TEST(Allocator, KnowsTheDeviceOfALargeBlock) {
   void* block = allocate(0, static_cast<size_t>(kMiB));
   EXPECT_EQ(device_of_block(block), 0);
   deallocate(block);
-  int on_stack = 0;
-  EXPECT_EQ(device_of_block(&on_stack + 64), -1);
+  static std::byte elsewhere[256];
+  EXPECT_EQ(device_of_block(elsewhere + 128), -1);
 }
 
 TEST(Configuration, RefusesDevicesThatDoNotExist) {
