@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/convert.h"
+#include "base/vector_clones.h"
 
 namespace opentrn {
 
@@ -13,6 +14,24 @@ namespace {
 // A byte that holds a bool may be any number in memory that came from elsewhere; as a C++ bool it would be undefined.
 template <typename T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+// The conversions of mixed precision, for which the baseline instruction set is several times too slow. No templates:
+// those cannot be cloned.
+OPENTRN_VECTOR_CLONES void widen_row(const Half* from, float* to, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) to[i] = from[i];
+}
+OPENTRN_VECTOR_CLONES void widen_row(const BFloat16* from, float* to, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) to[i] = from[i];
+}
+OPENTRN_VECTOR_CLONES void narrow_row(const float* from, Half* to, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) to[i] = from[i];
+}
+OPENTRN_VECTOR_CLONES void narrow_row(const float* from, BFloat16* to, int64_t length) {
+  for (int64_t i = 0; i < length; ++i) to[i] = from[i];
+}
+
+template <typename T>
+inline constexpr bool is_float16 = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 template <typename To, typename From>
 void convert_one_row(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
@@ -27,6 +46,8 @@ void convert_one_row(const void* source, int64_t source_stride, void* destinatio
     }
   };
   if (source_stride == 1 && destination_stride == 1) {
+    if constexpr (is_float16<From> && std::is_same_v<To, float>) return widen_row(from, to, length);
+    if constexpr (is_float16<To> && std::is_same_v<From, float>) return narrow_row(from, to, length);
     for (int64_t i = 0; i < length; ++i) to[i] = convert(from[i]);
     return;
   }

@@ -5,20 +5,20 @@
 
 namespace opentrn::ir {
 
-/// (index: int32 or int64, any shape) -> same type. Adds the size to negative indices and raises IndexError when one lies
-/// outside [-size, size). integers = {size, dimension shown in the error, IndexRule}; the rule may be left out; text = the
-/// operator shown in the error.
+/// (index: int32 or int64, any shape) -> same type. Adds the size to negative indices and raises IndexError when one
+/// lies outside [-size, size). integers = {size, dimension shown in the error, IndexRule}; the rule may be left out;
+/// text = the operator shown in the error.
 inline constexpr std::string_view kCheckedIndex = "opentrn.checked_index";
 
 /// What a checked index accepts and which error it raises otherwise; PyTorch's operators differ in this.
 enum class IndexRule {
-  WrapNegative,  // [-size, size), IndexError
-  NonNegative,   // [0, size), IndexError
+  WrapNegative,        // [-size, size), IndexError
+  NonNegative,         // [0, size), IndexError
   NonNegativeRuntime,  // [0, size), RuntimeError
 };
 
-/// (condition: i1, scalar; value: any) -> value's type. Passes `value` through; raises RuntimeError with `text` when the
-/// condition is false. integers = {}.
+/// (condition: i1, scalar; value: any) -> value's type. Passes `value` through; raises RuntimeError with `text` when
+/// the condition is false. integers = {}.
 inline constexpr std::string_view kCheck = "opentrn.check";
 
 }  // namespace opentrn::ir

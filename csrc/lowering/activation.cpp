@@ -5,6 +5,7 @@
 #include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
+#include "lowering/strides.h"
 
 namespace opentrn::lowering {
 namespace {
@@ -149,6 +150,9 @@ Results glu(Context& c) {
   start[dim] = size / 2;
   limit[dim] = size;
   const Value right = c.b.slice(x, start, limit, steps);
+  TensorArgument half = self;
+  half.type.shape[dim] = size / 2;
+  c.result_strides = {elementwise_strides(half.type.shape, std::array{half, half})};
   return {c.b.convert(c.b.multiply(left, c.b.logistic(right)), self.type.dtype)};
 }
 

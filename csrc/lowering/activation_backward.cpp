@@ -38,7 +38,7 @@ Value silu_backward(Builder& b, Values v) {
   const Value gradient = v[0], x = v[1];
   const Value sigmoid = b.logistic(x);
   const Value slope = b.multiply(sigmoid, shifted(b, b.multiply(x, one_minus(b, sigmoid)), 1.0));
-  return b.multiply(gradient, conjugate(b, slope));
+  return b.multiply(gradient, slope);
 }
 
 Value softplus_backward(Builder& b, Values v) {
@@ -64,11 +64,13 @@ Value hardswish_backward(Builder& b, Values v) {
   return select_constant(b, compare_with(b, Direction::LT, x, -3.0), 0.0, above);
 }
 
-/// The gradient where `inside` holds, times `factor`; 0 elsewhere.
+/// CPU PyTorch rounds this to float32 whatever the type.
+constexpr double kOneSixth = 1.0f / 6.0f;
+
 Value hardsigmoid_backward(Builder& b, Values v) {
   const Value inside =
       b.and_(compare_with(b, Direction::GT, v[1], -3.0), compare_with(b, Direction::LT, v[1], 3.0));
-  return b.select(inside, scaled(b, v[0], 1.0 / 6.0), b.splat_like(v[0], 0.0));
+  return b.select(inside, scaled(b, v[0], kOneSixth), b.splat_like(v[0], 0.0));
 }
 
 Value hardtanh_backward(Builder& b, Values v) {
@@ -93,6 +95,7 @@ Results leaky_relu_backward(Context& c) {
                       "[leaky_relu_backward] In-place leakyReLu backward calculation is triggered with a negative slope, "
                       "which is not supported");
   }
+  c.result_strides = {strides_by(c, operands.shape, std::array<std::string_view, 2>{"self", "grad_output"})};
   const Value positive = compare_with(c.b, Direction::GT, operands.values[1], 0.0);
   const Value result = c.b.select(positive, operands.values[0], c.b.multiply(operands.values[0], slope));
   return {c.b.convert(result, operands.dtype)};
@@ -140,11 +143,20 @@ Results gelu_backward(Context& c) {
   return {c.b.convert(result, operands.dtype)};
 }
 
-Value log_sigmoid_backward(Builder& b, Values v) {
-  const Value gradient = v[0], x = v[1], buffer = v[2];
+Results log_sigmoid_backward(Context& c) {
+  const DType dtype = c.tensor("self").type.dtype;
+  for (const auto* name : {"grad_output", "buffer"}) {
+    if (c.tensor(name).type.dtype == dtype) continue;
+    c.refuse(ErrorKind::Runtime, {.what = concat("Found dtype ", scalar_type_name(c.tensor(name).type.dtype), " for '", name,
+                                                 "' but expected ", scalar_type_name(dtype))});
+  }
+  const Operands operands = promote_operands(c, Promotion::Common, "f");
+  Builder& b = c.b;
+  const Value gradient = operands.values[0], x = operands.values[1], buffer = operands.values[2];
   const Value negative = compare_with(b, Direction::LT, x, 0.0);
   const Value fraction = b.divide(buffer, shifted(b, buffer, 1.0));
-  return b.multiply(b.select(negative, one_minus(b, fraction), fraction), gradient);
+  const Value slope = b.select(negative, one_minus(b, fraction), fraction);
+  return {b.convert(b.multiply(slope, gradient), dtype)};
 }
 
 Results prelu_backward(Context& c) {
@@ -204,7 +216,7 @@ const std::array kRules = {
     gradient("hardswish_backward", hardswish_backward),
     gradient("hardtanh_backward", hardtanh_backward),
     general("leaky_relu_backward", leaky_relu_backward, StrideRule::Elementwise),
-    gradient("log_sigmoid_backward", log_sigmoid_backward),
+    general("log_sigmoid_backward", log_sigmoid_backward, StrideRule::Elementwise),
     general("logit_backward", logit_backward, StrideRule::Elementwise),
     gradient("mish_backward", mish_backward),
     gradient("sigmoid_backward", sigmoid_backward, "fc"),

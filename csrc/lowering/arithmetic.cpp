@@ -13,6 +13,8 @@ using ir::Value;
 using Direction = ir::ComparisonDirection;
 using Values = std::span<const Value>;
 
+constexpr std::string_view kWithHalfComplex = "bifch";
+
 Value product(Builder& b, Value x, Value y) { return is_bool(b.dtype(x)) ? b.and_(x, y) : b.multiply(x, y); }
 Value sum(Builder& b, Value x, Value y) { return is_bool(b.dtype(x)) ? b.or_(x, y) : b.add(x, y); }
 
@@ -52,10 +54,13 @@ void check_no_bool(const Context& c) {
                                     : "use the `~` or `logical_not()` operator to invert a mask"});
 }
 
+/// A factor of 1 changes only complex numbers with NaN or infinite parts.
+bool needs_factor(const Context& c, DType dtype) { return c.call.derived.at(0) == 0 || is_complex(dtype); }
+
 Operands scaled_operands(Context& c, size_t scaled) {
-  Operands operands = promote_operands(c, Promotion::Common);
+  Operands operands = promote_operands(c, Promotion::Common, kWithHalfComplex);
   check_alpha(c, operands.dtype);
-  if (c.call.derived.at(0) == 0) {
+  if (needs_factor(c, operands.dtype)) {
     operands.values[scaled] = product(c.b, operands.values[scaled], operands.values[2]);
   }
   return operands;
@@ -144,8 +149,16 @@ Results divide_mode(Context& c) {
 
 Value negate(Builder& b, Values v) { return b.negate(v[0]); }
 Value reciprocal(Builder& b, Values v) { return b.divide(b.splat_like(v[0], 1.0), v[0]); }
-Value absolute(Builder& b, Values v) {
-  return category(b.dtype(v[0])) == Category::Unsigned ? v[0] : b.abs(v[0]);
+
+Results absolute(Context& c) {
+  const DType dtype = c.tensor("self").type.dtype;
+  check_types(c, dtype, "ifch");
+  if (is_complex(dtype) && c.call.in_place) {
+    c.refuse(ErrorKind::Runtime, {.what = "In-place abs is not supported for complex tensors",
+                                  .action = "use the out-of-place form"});
+  }
+  if (category(dtype) == Category::Unsigned) return {c.value("self")};
+  return {c.b.convert(c.b.abs(compute_value(c, "self")), real_dtype(dtype))};
 }
 
 Value sign_of_real(Builder& b, Value x) {
@@ -176,7 +189,7 @@ Dims derive_value(std::span<const ScalarValue> scalars) { return is_one(scalars,
 
 Value scaled_tensor1(const Context& c, const Operands& operands) {
   const Value tensor1 = operands.values[1];
-  return c.call.derived.at(0) == 1 ? tensor1 : c.b.multiply(operands.values[3], tensor1);
+  return !needs_factor(c, operands.dtype) ? tensor1 : c.b.multiply(operands.values[3], tensor1);
 }
 
 Results addcmul(Context& c) {
@@ -254,8 +267,9 @@ const std::array kRules = {
     with_derive("add.Tensor", add, derive_alpha),
     with_derive("addcdiv", addcdiv, derive_value),
     with_derive("addcmul", addcmul, derive_value),
-    elementwise("_conj_physical", conjugate),
-    elementwise("abs", absolute, Promotion::ComplexToReal, "ifc"),
+    elementwise("_conj_physical", conjugate, Promotion::Common, kWithHalfComplex),
+    general("abs", absolute, StrideRule::Elementwise),
+    elementwise("conj_physical", conjugate, Promotion::Common, kWithHalfComplex),
     wide("div.Scalar", divide, Promotion::Float, "fc"),
     general("div.Scalar_mode", divide_mode, StrideRule::Elementwise),
     wide("div.Tensor", divide, Promotion::Float, "fc"),
@@ -266,16 +280,16 @@ const std::array kRules = {
     elementwise("fmod.Tensor", fmod, Promotion::Common, "if"),
     with_derive("lerp.Scalar", lerp_scalar, derive_small_weight),
     general("lerp.Tensor", lerp_tensor, StrideRule::Elementwise),
-    wide("mul.Scalar", multiply, Promotion::Common, kAllTypes),
-    wide("mul.Tensor", multiply, Promotion::Common, kAllTypes),
-    elementwise("neg", negate, Promotion::Common, "ifc"),
+    wide("mul.Scalar", multiply, Promotion::Common, kWithHalfComplex),
+    wide("mul.Tensor", multiply, Promotion::Common, kWithHalfComplex),
+    elementwise("neg", negate, Promotion::Common, "ifch"),
     elementwise("reciprocal", reciprocal, Promotion::Float, "fc"),
     elementwise("remainder.Scalar", remainder, Promotion::Common, "if"),
     elementwise("remainder.Scalar_Tensor", remainder, Promotion::Common, "if"),
     elementwise("remainder.Tensor", remainder, Promotion::Common, "if"),
     with_derive("rsub.Scalar", reverse_subtract, derive_alpha),
     with_derive("rsub.Tensor", reverse_subtract, derive_alpha),
-    elementwise("sgn", sgn),
+    elementwise("sgn", sgn, Promotion::Common, kWithHalfComplex),
     elementwise("sign", sign, Promotion::Common, "bif"),
     with_derive("sub.Scalar", subtract, derive_alpha),
     with_derive("sub.Tensor", subtract, derive_alpha),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lowering/strides.h"
+
 namespace opentrn::lowering {
 namespace {
 
@@ -15,13 +17,13 @@ bool is_rare(DType dtype) {
     case DType::F8E5M2:
     case DType::F8E4M3FNUZ:
     case DType::F8E5M2FNUZ:
-    case DType::F8E8M0FNU:
-    case DType::C32: return true;
+    case DType::F8E8M0FNU: return true;
     default: return false;
   }
 }
 
 char category_letter(DType dtype) {
+  if (dtype == DType::C32) return 'h';
   if (is_bool(dtype)) return 'b';
   if (is_integer(dtype)) return 'i';
   return is_float(dtype) ? 'f' : 'c';
@@ -161,6 +163,12 @@ Moments moments(ir::Builder& b, ir::Value x, const Dims& dims) {
   const ir::Value squares = b.reduce(b.multiply(deviation, deviation), ir::Op::Add, dims);
   const ir::Value corrected = b.subtract(squares, b.multiply(drift, correction));
   return {b.add(rough, correction), b.maximum(corrected, b.splat_like(corrected, 0.0))};
+}
+
+Dims strides_by(const Context& context, const Dims& shape, std::span<const std::string_view> operands) {
+  std::vector<TensorArgument> tensors;
+  for (const std::string_view name : operands) tensors.push_back(context.tensor(name));
+  return elementwise_strides(shape, tensors);
 }
 
 ir::Value truncate(ir::Builder& b, ir::Value x) {

@@ -40,6 +40,10 @@ ir::Value rounded_scalar_like(Context& context, std::string_view name, DType sto
 /// Truncation towards zero of floats.
 ir::Value truncate(ir::Builder& b, ir::Value x);
 
+/// The strides TensorIterator gives a result whose operands come in this order; for operators that name them in another
+/// order than the schema.
+Dims strides_by(const Context& context, const Dims& shape, std::span<const std::string_view> operands);
+
 /// Whether the elements are not zero; NaN is true.
 inline ir::Value truthy(ir::Builder& b, ir::Value x) { return b.convert(x, DType::Bool); }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
 
@@ -44,9 +45,8 @@ Value frac(Builder& b, Values v) { return b.subtract(v[0], truncate(b, v[0])); }
 Results round_decimals(Context& c) {
   const DType dtype = c.tensor("self").type.dtype;
   const int64_t decimals = c.integer("decimals");
-  check_types(c, dtype, decimals == 0 ? "if" : "f");
+  check_types(c, dtype, "f");
   const Value x = compute_value(c, "self");
-  if (is_integral(dtype)) return {x};
   if (decimals == 0) return {c.b.convert(c.b.round_nearest_even(x), dtype)};
   const Value ten = c.b.splat_like(x, std::pow(10.0, static_cast<double>(std::abs(decimals))));
   const bool fine = decimals > 0;
@@ -75,6 +75,7 @@ Value log2(Builder& b, Values v) { return log_to_base(b, v[0], 2.0); }
 Value log10(Builder& b, Values v) { return log_to_base(b, v[0], 10.0); }
 
 Value logaddexp(Builder& b, Values v) {
+  if (is_complex(b.dtype(v[0]))) decline("complex numbers");
   const Value larger = b.maximum(v[0], v[1]);
   const Value distance = b.abs(b.subtract(v[0], v[1]));
   const Value sum = b.add(larger, b.log_plus_one(b.exponential(b.negate(distance))));
@@ -151,8 +152,7 @@ bool is_negative_integer(Exponent exponent) {
   return exponent == Exponent::NegativeInteger || exponent == Exponent::MinusOne || exponent == Exponent::MinusTwo;
 }
 
-Value special_power(Builder& b, Values v, Exponent exponent) {
-  const Value x = v[0];
+Value special_power(Builder& b, Value x, Value exponent_value, Exponent exponent) {
   const auto invert = [&](Value value) { return b.divide(b.splat_like(value, 1.0), value); };
   switch (exponent) {
     case Exponent::Zero: return b.splat_like(x, 1.0);
@@ -164,20 +164,37 @@ Value special_power(Builder& b, Values v, Exponent exponent) {
     case Exponent::MinusOne: return invert(x);
     case Exponent::MinusTwo: return invert(b.multiply(x, x));
     case Exponent::NegativeInteger:
-    case Exponent::Any: return b.power(x, v[1]);
+    case Exponent::Any: return b.power(x, exponent_value);
   }
   __builtin_unreachable();
 }
 
+/// Integers and 16-bit floats refuse exponents that do not fit.
+Value checked_exponent(Context& c, const Operands& operands, Exponent exponent) {
+  const bool narrow = is_integral(operands.dtype) || size_of(operands.dtype) == 2;
+  if (!narrow || exponent != Exponent::Any) return operands.values[1];
+  const Value number = c.b.convert(checked_scalar(c, "exponent", operands.dtype), operands.compute);
+  return c.b.broadcast_to(number, operands.shape);
+}
+
 Results power_scalar(Context& c) {
-  const auto exponent = static_cast<Exponent>(c.call.derived.at(0));
+  auto exponent = static_cast<Exponent>(c.call.derived.at(0));
   const bool fill = exponent == Exponent::Zero || exponent == Exponent::One;
   const Operands operands = promote_operands(c, Promotion::Common, fill ? "bifc" : "ifc");
   if (is_integral(operands.dtype) && is_negative_integer(exponent)) {
     c.refuse(ErrorKind::Runtime, {.what = "Integers to negative integer powers are not allowed",
                                   .action = "convert the base to a floating type"});
   }
-  return {c.b.convert(special_power(c.b, operands.values, exponent), operands.dtype)};
+  // CPU PyTorch's float16 kernel has no short cut through sqrt, which differs at -0 and -infinity.
+  const bool root = exponent == Exponent::Half || exponent == Exponent::MinusHalf;
+  if (root && operands.dtype == DType::F16) exponent = Exponent::Any;
+  const Value number = checked_exponent(c, operands, exponent);
+  return {c.b.convert(special_power(c.b, operands.values[0], number, exponent), operands.dtype)};
+}
+
+Results power_of_scalar(Context& c) {
+  const Operands operands = promote_operands(c, Promotion::Common, "ifc");
+  return {c.b.convert(c.b.power(operands.values[0], operands.values[1]), operands.dtype)};
 }
 
 Value square_root(Builder& b, Values v) { return b.sqrt(v[0]); }
@@ -209,7 +226,10 @@ Results angle(Context& c) {
   const DType dtype = inexact_dtype(c, c.tensor("self").type.dtype);
   check_types(c, dtype, "fc");
   const Value x = c.b.convert(c.value("self", dtype), compute_dtype(dtype));
-  if (is_complex(dtype)) return {c.b.atan2(c.b.imag(x), c.b.real(x))};
+  if (is_complex(dtype)) {
+    c.result_strides = {contiguous_strides(c.b.shape(x))};
+    return {c.b.atan2(c.b.imag(x), c.b.real(x))};
+  }
   const Value negative = compare_with(c.b, Direction::LT, x, 0.0);
   const Value result = select_constant(c.b, negative, std::numbers::pi, c.b.splat_like(x, 0.0));
   return {c.b.convert(c.b.select(c.b.is_nan(x), x, result), dtype)};
@@ -252,6 +272,7 @@ Rule inexact(std::string_view name, ElementwiseFunction function, std::string_vi
 Rule power_rule() {
   Rule rule = general("pow.Tensor_Scalar", power_scalar, StrideRule::Elementwise);
   rule.derive = classify_exponent;
+  rule.note = "the exponents 0, 1, 2, 3, 1/2 and their inverses have formulas of their own, as on the CPU, and one program each";
   return rule;
 }
 
@@ -284,11 +305,11 @@ const std::array kRules = {
     inexact("log10", log10),
     inexact("log1p", unary<Op::LogPlusOne>),
     inexact("log2", log2),
-    elementwise("logaddexp", logaddexp, Promotion::Common, "f"),
+    elementwise("logaddexp", logaddexp, Promotion::Common, "fc"),
     elementwise("logaddexp2", logaddexp2, Promotion::Common, "f"),
     general("logit", logit, StrideRule::Elementwise),
     general("polar", polar, StrideRule::Elementwise),
-    elementwise("pow.Scalar", binary<Op::Power>, Promotion::Common, "ifc"),
+    general("pow.Scalar", power_of_scalar),
     power_rule(),
     elementwise("pow.Tensor_Tensor", binary<Op::Power>, Promotion::Common, "ifc"),
     inexact("rad2deg", radians_to_degrees, "f"),

@@ -108,8 +108,8 @@ struct ScalarValue {
 /// Computes Call::derived from the runtime scalars, so that only it, not their values, enters the cache key.
 using DeriveFunction = Dims (*)(std::span<const ScalarValue>);
 
-/// Categories of element types, one letter each: b(ool), i(nteger), f(loat), c(omplex). `x` adds the rare types that few
-/// PyTorch operators take: float8, complex32 and the unsigned integers beyond 8 bits.
+/// Categories of element types, one letter each: b(ool), i(nteger), f(loat), c(omplex); complex32, which few PyTorch
+/// operators take, has a letter of its own, h(alf). `x` adds float8 and the unsigned integers beyond 8 bits.
 inline constexpr std::string_view kAllTypes = "bifc";
 
 struct Rule {

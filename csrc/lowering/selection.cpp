@@ -104,7 +104,7 @@ Results clamp_tensor(Context& c) {
   if (!has_low && !has_high) {
     c.refuse(ErrorKind::Runtime, {.what = "torch.clamp: At least one of 'min' or 'max' must not be None"});
   }
-  const Operands operands = promote_operands(c, Promotion::Common, "bif");
+  const Operands operands = promote_operands(c, Promotion::Common, has_low && has_high ? "if" : "bif");
   Value result = operands.values[0];
   if (has_low) result = c.b.maximum(result, operands.values[1]);
   if (has_high) result = c.b.minimum(result, operands.values.back());
@@ -163,6 +163,7 @@ Results threshold(Context& c) {
 
 Results threshold_backward(Context& c) {
   const Operands operands = promote_operands(c, Promotion::Common, "if");
+  c.result_strides = {strides_by(c, operands.shape, std::array<std::string_view, 2>{"self", "grad_output"})};
   const Value below = c.b.compare(Direction::LE, operands.values[1], operands.values[2]);
   return {c.b.convert(select_constant(c.b, below, 0.0, operands.values[0]), operands.dtype)};
 }

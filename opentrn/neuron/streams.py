@@ -21,13 +21,20 @@ class Stream(torch.Stream):
         return super().__new__(cls, device=torch.device("neuron", index), priority=priority)
 
 
-class Event(torch.Event):
+class _NeuronEvent(type):
+    """Makes `isinstance(event, torch.neuron.Event)` ask for the device of a torch.Event."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, torch.Event) and instance.device.type == "neuron"
+
+
+class Event(torch.Event, metaclass=_NeuronEvent):
     """A point in a stream that can be waited for and timed."""
 
-    def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> "Event":
-        return super().__new__(
-            cls, device="neuron", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess
-        )
+    def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> torch.Event:
+        native.initialize()
+        # Not an instance of this class: torch.Event.elapsed_time accepts nothing but torch.Event itself.
+        return torch.Event("neuron", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
 
 
 class StreamContext:

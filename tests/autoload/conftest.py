@@ -14,6 +14,11 @@ import opentrn
 
 PACKAGE = Path(opentrn.__file__).parent
 METADATA = "Metadata-Version: 2.1\nName: opentrn\nVersion: 0.0.0\n"
+# An editable installation finds its package before PYTHONPATH is looked at; its module's name begins like this.
+SITE_CUSTOMIZE = """
+import sys
+sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswith("_editable_skbc_opentrn")]
+"""
 ENTRY_POINTS = "[torch.backends]\nopentrn = opentrn:_autoload\n"
 
 
@@ -45,6 +50,7 @@ def installation(tmp_path: Path) -> Installation:
     """A healthy copy. Libraries are links, so a test must replace and not rewrite them."""
     result = Installation(tmp_path)
     shutil.copytree(PACKAGE, result.package, ignore=shutil.ignore_patterns("__pycache__"), copy_function=_place)
+    (tmp_path / "sitecustomize.py").write_text(SITE_CUSTOMIZE)
     metadata = tmp_path / "opentrn-0.0.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(METADATA)

@@ -13,6 +13,11 @@ using Wide = __int128;
 int bits_of(DType dtype) { return static_cast<int>(size_of(dtype) * 8); }
 bool is_signed(DType dtype) { return category(dtype) == Category::Signed; }
 
+// Modulo 2^128, which keeps the low bits right.
+Wide product(Wide x, Wide y) {
+  return static_cast<Wide>(static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y));
+}
+
 // The number that the low bits of `value` stand for in the type.
 Wide wrapped(Wide value, DType dtype) {
   const Wide modulus = Wide{1} << bits_of(dtype);
@@ -35,14 +40,15 @@ Wide power(Wide base, Wide exponent, DType dtype) {
   if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
   Wide result = 1;
   for (Wide bit = Wide{1} << 66; bit > 0; bit >>= 1) {
-    result = wrapped(result * result, dtype);
-    if (exponent & bit) result = wrapped(result * base, dtype);
+    result = wrapped(product(result, result), dtype);
+    if (exponent & bit) result = wrapped(product(result, base), dtype);
   }
   return result;
 }
 
 Wide shift_left(Wide x, Wide count, DType dtype) {
-  return count < 0 || count >= bits_of(dtype) ? 0 : wrapped(unsigned_bits(x, dtype) << static_cast<int>(count), dtype);
+  if (count < 0 || count >= bits_of(dtype)) return 0;
+  return wrapped(product(unsigned_bits(x, dtype), Wide{1} << static_cast<int>(count)), dtype);
 }
 Wide shift_right_logical(Wide x, Wide count, DType dtype) {
   return count < 0 || count >= bits_of(dtype) ? 0 : wrapped(unsigned_bits(x, dtype) >> static_cast<int>(count), dtype);
@@ -59,7 +65,7 @@ Wide expected_binary(Op op, Wide x, Wide y, DType dtype) {
   switch (op) {
     case Op::Add: return wrapped(x + y, dtype);
     case Op::Subtract: return wrapped(x - y, dtype);
-    case Op::Multiply: return wrapped(x * y, dtype);
+    case Op::Multiply: return wrapped(product(x, y), dtype);
     case Op::Divide: return wrapped(x / y, dtype);
     case Op::Remainder: return x % y;
     case Op::Maximum: return std::max(x, y);

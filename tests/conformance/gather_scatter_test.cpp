@@ -50,7 +50,7 @@ Dims operand_coordinates(const Dims& at, const Tensor& indices, const Numbers& n
   for (size_t d = 0; d < shape.size(); ++d) {
     const auto dimension = static_cast<int64_t>(d);
     if (contains(numbers.collapsed, dimension) || contains(numbers.operand_batching, dimension)) continue;
-    result[d] += offset[next++];
+    if (__builtin_add_overflow(result[d], offset[next++], &result[d])) result[d] = -1;  // far outside
   }
   return result;
 }

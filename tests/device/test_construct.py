@@ -152,3 +152,10 @@ def test_quantized_and_sparse_tensors_are_refused_clearly():
         torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,), device="neuron")
     with pytest.raises((NotImplementedError, RuntimeError), match="(?i)strided|sparse|dense"):
         torch.zeros(3, device="neuron").to_sparse()
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 2])
+def test_triangle_indices(offset):
+    for make in (torch.tril_indices, torch.triu_indices):
+        assert torch.equal(make(4, 5, offset, device="neuron").cpu(), make(4, 5, offset))
+        assert make(3, 3, offset, dtype=torch.int32, device="neuron").dtype == torch.int32

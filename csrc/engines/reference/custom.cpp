@@ -16,9 +16,10 @@ ir::IndexRule rule_of(const ir::CustomCallAttributes& call) {
 
 [[noreturn]] void raise_index_error(const ir::CustomCallAttributes& call, int64_t index) {
   const bool runtime = rule_of(call) == ir::IndexRule::NonNegativeRuntime;
-  raise(runtime ? ErrorKind::Runtime : ErrorKind::Index, {.where = call.text,
-                           .what = concat("index ", index, " is out of bounds for dimension ", call.integers[1],
-                                          " with size ", call.integers[0])});
+  raise(runtime ? ErrorKind::Runtime : ErrorKind::Index,
+        {.where = call.text,
+         .what = concat("index ", index, " is out of bounds for dimension ", call.integers[1], " with size ",
+                        call.integers[0])});
 }
 
 template <typename T>
@@ -56,8 +57,10 @@ Kernel custom_call_kernel(const Problem& problem) {
     if (dtype == DType::I64) return checked_index<int64_t>(problem);
     raise_unsupported(ir::kCheckedIndex, dtype);
   }
-  raise(ErrorKind::NotImplemented,
-        {.where = "stablehlo.custom_call", .what = "unknown target", .got = call.target, .expected = "a call of ir/custom_calls.h"});
+  raise(ErrorKind::NotImplemented, {.where = "stablehlo.custom_call",
+                                    .what = "unknown target",
+                                    .got = call.target,
+                                    .expected = "a call of ir/custom_calls.h"});
 }
 
 }  // namespace opentrn::engines::reference

@@ -162,8 +162,6 @@ Loop power_by(T exponent) {
   if (exponent == 3) return unary<T, Cube>;
   if (exponent == 1) return unary<T, Copy>;
   if (exponent == -1) return unary<T, Reciprocal>;
-  if (exponent == T(0.5)) return unary<T, Sqrt>;
-  if (exponent == T(-0.5)) return unary<T, Rsqrt>;
   return nullptr;
 }
 

@@ -32,7 +32,7 @@ void parse_nested(Lexer& lexer, DenseLiteral& literal, size_t depth) {
   }
   const Token where = lexer.next();
   const bool first = depth == literal.shape.size() && literal.leaves.empty();
-  if (first) literal.shape.insert(literal.shape.end(), int64_t{-1});
+  if (first) literal.shape.resize(depth + 1, -1);
   if (depth >= literal.shape.size()) lexer.fail(where, "the lists of a constant have different depths");
   int64_t length = 0;
   if (!lexer.take("]")) {
