@@ -48,14 +48,14 @@ def run(report_path: Path, fallback: str | None, module: str | None, arguments: 
     if module is None and not Path(target).exists():
         raise click.UsageError(f"[run] there is no such script, got {target}")
     # The script may change the working directory.
-    report_path = report_path.absolute()
+    absolute = report_path.absolute()
     _prepare_device(fallback)
     started = datetime.datetime.now().astimezone()
     start = time.perf_counter()
     outcome = _script.run(target, words, as_module=module is not None)
     milliseconds = 1000 * (time.perf_counter() - start)
     command = [*(["-m"] if module else []), target, *words]
-    _finish(report.Run(command, started, milliseconds, outcome), report_path)
+    _finish(report.Run(command, started, milliseconds, outcome), absolute, str(report_path))
     sys.exit(outcome.exit_status)
 
 
@@ -75,12 +75,11 @@ def _prepare_device(fallback: str | None) -> None:
     _exit.wanted = False
 
 
-def _finish(finished: report.Run, path: Path) -> None:
+def _finish(finished: report.Run, path: Path, place: str) -> None:
     sys.stdout.flush()
     facts = report.collect(finished)
     try:
         report.write(facts, path)
-        place = str(path)
     except OSError as error:
         place = f"could not be written: {error}; choose another place with --report"
     report.show(facts, place, report.summary_console())

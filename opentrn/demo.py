@@ -63,8 +63,10 @@ def agreement(left: list[int], right: list[int]) -> str:
 
 def find_example(name: str) -> Path:
     """An example script: of the working directory, else of the source tree this package lies in."""
-    folders = (Path.cwd() / "examples", Path(__file__).resolve().parent.parent / "examples")
+    folders = (Path("examples"), Path(__file__).resolve().parent.parent / "examples")
     for folder in folders:
         if (folder / name).is_file():
             return folder / name
-    raise SystemExit(f"[demo] the example is missing, expected {folders[0] / name}, do: run it in a clone of OpenTrn")
+    raise SystemExit(
+        f"[demo] the example is missing, expected {folders[0].absolute() / name}, do: run it in a clone of OpenTrn"
+    )

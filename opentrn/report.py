@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import tempfile
+import textwrap
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from opentrn._script import Outcome
 SCHEMA_VERSION = 1
 _TOP_OPERATORS = 5
 _TOP_LINES = 5
+_COMMAND_LENGTH = 150
 _KINDS = ("engine", "compile", "transfer", "fallback")
 
 
@@ -85,13 +87,13 @@ def write(report: dict[str, Any], path: Path) -> None:
 def show(report: dict[str, Any], place: str, console: Console) -> None:
     """Prints the summary; `place` says where the report is."""
     status = "" if report["exit_status"] == 0 else f", exit status {report['exit_status']}"
-    seconds = report["wall_milliseconds"] / 1000
-    command = " ".join(report["command"])
-    console.print(Rule(Text(f"opentrn run {command}: {seconds:.1f} s{status}", overflow="ellipsis"), style="dim"))
+    title = f"opentrn run: {report['wall_milliseconds'] / 1000:.1f} s{status}"
+    command = textwrap.shorten(" ".join(report["command"]), _COMMAND_LENGTH, placeholder=" ...")
+    console.print(Rule(Text(title), style="dim"))
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for title, text in [*rows(report), ("Report", place)]:
+    for title, text in [("Command", command), *rows(report), ("Report", place)]:
         table.add_row(title, Text(text))
     console.print(Padding(table, (0, 0, 0, 1)))
 

@@ -39,7 +39,7 @@ def operators_markdown(table: list[dict[str, Any]]) -> str:
         "|---|---|---|",
     ]
     rows = [
-        f"| `{row['name']}` | {', '.join(f'`{each}`' for each in row['overloads'])} | {_cell(row['note'])} |"
+        f"| `{row['name']}` | {', '.join(f'`{each}`' for each in sorted(row['overloads']))} | {_cell(row['note'])} |"
         for row in sorted(table, key=lambda row: row["name"])
     ]
     return "\n".join(header + rows) + "\n"

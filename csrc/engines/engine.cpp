@@ -29,7 +29,8 @@ std::string valid_names() {
 std::span<const Engine> engines() { return kEngines; }
 
 const Engine& engine(std::string_view name) {
-  const auto found = std::find_if(kEngines.begin(), kEngines.end(), [&](const Engine& engine) { return engine.name == name; });
+  const auto found =
+      std::find_if(kEngines.begin(), kEngines.end(), [&](const Engine& engine) { return engine.name == name; });
   if (found != kEngines.end()) return *found;
   raise(ErrorKind::Value, {.where = "OPENTRN_ENGINE",
                            .what = "no such engine",

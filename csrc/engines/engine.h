@@ -36,8 +36,8 @@ struct Module {
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// Addresses of the first element of each parameter and of each result. All results are computed as if every parameter
-  /// was read before any result is written.
+  /// Addresses of the first element of each parameter and of each result. All results are computed as if every
+  /// parameter was read before any result is written.
   virtual void run(std::span<const void* const> parameters, std::span<void* const> results) const = 0;
 };
 

@@ -52,6 +52,7 @@ void update_running(Context& c, std::string_view name, Value batch) {
 
 struct Statistics {
   Value mean, invstd;
+  Value deviations;  // of the input from the mean
 };
 
 Statistics batch_statistics(Context& c, Value x, bool running) {
@@ -64,14 +65,24 @@ Statistics batch_statistics(Context& c, Value x, bool running) {
     if (c.has("running_mean")) update_running(c, "running_mean", both.mean);
     if (c.has("running_var")) update_running(c, "running_var", unbiased);
   }
-  return {both.mean, inverse_deviation(c, b.divide(both.squares, b.splat_like(both.squares, count)))};
+  const Value variance = b.divide(both.squares, b.splat_like(both.squares, count));
+  return {both.mean, inverse_deviation(c, variance), both.deviations};
 }
 
-Statistics running_statistics(Context& c, DType compute) {
+Statistics running_statistics(Context& c, Value x) {
   if (!c.has("running_mean") || !c.has("running_var")) {
     c.refuse(ErrorKind::Runtime, {.what = "running_mean and running_var must be defined in evaluation mode"});
   }
-  return {c.value("running_mean", compute), inverse_deviation(c, c.value("running_var", compute))};
+  const DType compute = c.b.dtype(x);
+  const Value mean = c.value("running_mean", compute);
+  const Value deviations = c.b.subtract(x, along(c.b, mean, c.b.shape(x), 1));
+  return {mean, inverse_deviation(c, c.value("running_var", compute)), deviations};
+}
+
+Statistics saved_statistics(Context& c, Value x) {
+  const Value mean = c.value("save_mean", c.b.dtype(x));
+  const Value deviations = c.b.subtract(x, along(c.b, mean, c.b.shape(x), 1));
+  return {mean, c.value("save_invstd", c.b.dtype(x)), deviations};
 }
 
 Results normalise(Context& c, std::span<const std::string_view> parameters, bool training) {
@@ -83,8 +94,8 @@ Results normalise(Context& c, std::span<const std::string_view> parameters, bool
   const Value x = compute_value(c, "input");
   const DType compute = b.dtype(x);
   const Dims& shape = input.type.shape;
-  const Statistics statistics = training ? batch_statistics(c, x, running) : running_statistics(c, compute);
-  Value result = b.multiply(b.subtract(x, along(b, statistics.mean, shape, 1)), along(b, statistics.invstd, shape, 1));
+  const Statistics statistics = training ? batch_statistics(c, x, running) : running_statistics(c, x);
+  Value result = b.multiply(statistics.deviations, along(b, statistics.invstd, shape, 1));
   if (c.has("weight")) result = b.multiply(result, along(b, c.value("weight", compute), shape, 1));
   if (c.has("bias")) result = b.add(result, along(b, c.value("bias", compute), shape, 1));
   c.result_strides = {format_strides(input)};
@@ -110,11 +121,10 @@ Results batch_norm_backward(Context& c) {
   const DType compute = b.dtype(x);
   const Value gradient = c.value("grad_out", compute);
   const bool training = c.flag("train");
-  const Statistics statistics = training ? Statistics{c.value("save_mean", compute), c.value("save_invstd", compute)}
-                                         : running_statistics(c, compute);
+  const Statistics statistics = training ? saved_statistics(c, x) : running_statistics(c, x);
   const Dims dims = sample_dims(input.type.rank());
   const Value invstd = along(b, statistics.invstd, shape, 1);
-  const Value normalised = b.multiply(b.subtract(x, along(b, statistics.mean, shape, 1)), invstd);
+  const Value normalised = b.multiply(statistics.deviations, invstd);
   const auto& mask = c.mask("output_mask");
   Results results(3);
   if (mask[0]) {

@@ -2,6 +2,7 @@
 
 #include "lowering/families.h"
 #include "lowering/helpers.h"
+#include "lowering/strides.h"
 
 namespace opentrn::lowering {
 namespace {
@@ -16,7 +17,11 @@ Results native_dropout(Context& c) {
   check_types(c, dtype, "fc");
   Builder& b = c.b;
   const Dims& shape = input.type.shape;
+  TensorArgument kept = input;
+  kept.strides = preserved_strides(shape, input.strides);
+  c.result_strides = {kept.strides, kept.strides};
   if (c.has("train") && !c.flag("train")) return {c.value("input"), b.splat({DType::Bool, shape}, 1.0)};
+  c.result_strides.front() = elementwise_strides(shape, std::array{input, kept});
   const Value drop = c.scalar_value("p", DType::F64);
   const Value inside = b.and_(compare_with(b, Direction::GE, drop, 0.0), compare_with(b, Direction::LE, drop, 1.0));
   const Value keep = b.subtract(b.scalar(DType::F64, 1.0), drop);
@@ -42,7 +47,7 @@ Results native_dropout_backward(Context& c) {
 }
 
 const std::array kRules = {
-    general("native_dropout", native_dropout, StrideRule::Elementwise),
+    general("native_dropout", native_dropout),
     general("native_dropout_backward", native_dropout_backward, StrideRule::Elementwise),
 };
 

@@ -78,7 +78,7 @@ Operands promote_operands(Context& context, Promotion promotion, std::string_vie
   operands.compute = compute_dtype(operands.dtype);
   operands.shape = broadcast_of_tensors(call);
   const auto push = [&](ir::Value value) {
-    const bool wide = wide_scalars && !operands.values.empty() && context.b.rank(value) == 0;
+    const bool wide = wide_scalars && is_float(operands.dtype) && !operands.values.empty() && context.b.rank(value) == 0;
     if (!wide) value = context.b.convert(value, operands.dtype);
     operands.values.push_back(context.b.broadcast_to(context.b.convert(value, operands.compute), operands.shape));
   };
@@ -156,13 +156,14 @@ Moments moments(ir::Builder& b, ir::Value x, const Dims& dims) {
   const Dims shape = b.shape(x);
   const ir::Value rough = mean_over(b, x, dims);
   const ir::Value deviation = b.subtract(x, expand_reduced(b, rough, shape, dims));
-  // The rounding error of the mean is itself a mean of deviations: subtracting it keeps the squares exact to first order.
+  // The rounding error of the mean is the mean of these deviations, and that one is small enough to be known precisely.
   const ir::Value drift = b.reduce(deviation, ir::Op::Add, dims);
   const ir::Value count = b.splat_like(drift, static_cast<double>(count_of(shape, dims)));
   const ir::Value correction = b.divide(drift, count);
   const ir::Value squares = b.reduce(b.multiply(deviation, deviation), ir::Op::Add, dims);
   const ir::Value corrected = b.subtract(squares, b.multiply(drift, correction));
-  return {b.add(rough, correction), b.maximum(corrected, b.splat_like(corrected, 0.0))};
+  return {b.add(rough, correction), b.maximum(corrected, b.splat_like(corrected, 0.0)),
+          b.subtract(deviation, expand_reduced(b, correction, shape, dims))};
 }
 
 Dims strides_by(const Context& context, const Dims& shape, std::span<const std::string_view> operands) {

@@ -74,10 +74,10 @@ ir::Value along(ir::Builder& b, ir::Value vector, const Dims& shape, int64_t dim
 /// Maximum and Minimum, which for bools are Or and And.
 ir::Op extreme_op(ir::Op op, DType dtype);
 
-/// Mean and sum of squared deviations over `dims`, accurate also when the mean is large against the deviations. Both have
-/// the shape without `dims`.
+/// Mean and sum of squared deviations over `dims`, in the shape without `dims`, and the deviations themselves. Accurate also
+/// when the mean is large against the deviations, where `x - mean` would show the rounding of the mean.
 struct Moments {
-  ir::Value mean, squares;
+  ir::Value mean, squares, deviations;
 };
 Moments moments(ir::Builder& b, ir::Value x, const Dims& dims);
 

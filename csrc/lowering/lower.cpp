@@ -132,8 +132,10 @@ Lowered lower(const Rule& rule, const Call& call, ir::Builder builder) {
   const Results results = rule.elementwise ? lower_elementwise(rule, context) : rule.function(context);
   Lowered lowered;
   if (needs_resize(context, results)) {
-    for (const ir::Value result : results) {
-      lowered.resize_destinations.push_back(result.valid() ? builder.shape(result) : Dims{});
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Dims shape = results[i].valid() ? builder.shape(results[i]) : Dims{};
+      lowered.resize_destinations.push_back(shape);
+      lowered.resize_strides.push_back(fresh_strides(rule, context, shape, i));
     }
     return lowered;
   }

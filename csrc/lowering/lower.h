@@ -22,6 +22,7 @@ struct Lowered {
   int64_t random_blocks = 0;    // blocks of the generator's stream one run consumes; the state is then the last parameter
   /// When not empty: the `out=` tensors have other shapes; resize them to these and call again. The graph is empty then.
   std::vector<Dims> resize_destinations;
+  std::vector<Dims> resize_strides;  // the strides of fresh results of those shapes
 };
 
 /// Runs `rule` on the call, whose parameters `builder` already holds in operand order. Throws Declined, or an Error for bad

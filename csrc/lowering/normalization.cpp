@@ -70,8 +70,7 @@ Results layer_norm(Context& c) {
   const Moments both = moments(b, x, dims);
   const double count = static_cast<double>(count_of(type.shape, dims));
   const Value rstd = inverse_deviation(c, b.divide(both.squares, b.splat_like(both.squares, count)));
-  const Value centred = b.subtract(x, expand_reduced(b, both.mean, type.shape, dims));
-  const Value normalised = b.multiply(centred, expand_reduced(b, rstd, type.shape, dims));
+  const Value normalised = b.multiply(both.deviations, expand_reduced(b, rstd, type.shape, dims));
   const auto statistic = [&](Value value) { return keep_dims(b, b.convert(value, parameters), type.shape, dims, true); };
   return {b.convert(affine(c, normalised), type.dtype), statistic(both.mean), statistic(rstd)};
 }
@@ -143,7 +142,7 @@ Results group_norm(Context& c) {
   const Moments both = moments(b, x, kWithinGroup);
   const double count = static_cast<double>(groups.channels / groups.groups * groups.positions);
   const Value rstd = inverse_deviation(c, b.divide(both.squares, b.splat_like(both.squares, count)));
-  Value result = b.multiply(b.subtract(x, per_group(b, both.mean, groups)), per_group(b, rstd, groups));
+  Value result = b.multiply(both.deviations, per_group(b, rstd, groups));
   if (c.has("weight")) result = b.multiply(result, per_channel(b, c.value("weight", compute), groups));
   if (c.has("bias")) result = b.add(result, per_channel(b, c.value("bias", compute), groups));
   c.result_strides = {format_strides(input)};

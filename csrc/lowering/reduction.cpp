@@ -63,13 +63,15 @@ Results sum_dims(Context& c) {
 
 Results nansum(Context& c) {
   const DType dtype = self_dtype(c);
+  const Dims dims = c.dimensions("dim", self_rank(c));
   if (is_complex(dtype)) {
     c.refuse(ErrorKind::Runtime, {.what = "nansum does not support complex inputs", .action = "use sum"});
   }
   check_types(c, dtype, "bif");
+  if (is_float(dtype)) check_types(c, sum_dtype(c), "bif");
   Value x = c.value("self");
   if (is_float(dtype)) x = select_constant(c.b, c.b.is_nan(x), 0.0, x);
-  return {sum_of(c, x, c.dimensions("dim", self_rank(c)), sum_dtype(c), c.flag("keepdim"))};
+  return {sum_of(c, x, dims, sum_dtype(c), c.flag("keepdim"))};
 }
 
 DType mean_dtype(const Context& c) {
@@ -91,7 +93,11 @@ Value mean_of(Context& c, const Dims& dims, bool keepdim) {
 }
 
 Results mean(Context& c) { return {mean_of(c, all_dimensions(c), false)}; }
-Results mean_dims(Context& c) { return {mean_of(c, c.dimensions("dim", self_rank(c)), c.flag("keepdim"))}; }
+
+Results mean_dims(Context& c) {
+  mean_dtype(c);  // raises before a bad dimension does, as in PyTorch
+  return {mean_of(c, c.dimensions("dim", self_rank(c)), c.flag("keepdim"))};
+}
 
 Value product_of(Context& c, const Dims& dims, bool keepdim) {
   check_types(c, self_dtype(c), kAllTypes);
@@ -151,11 +157,11 @@ Value extreme_of(Context& c, Op op, const Dims& dims, bool keepdim) {
 
 template <Op op>
 Results extremes(Context& c) {
-  check_types(c, self_dtype(c), "bif");
   const std::string_view name = op == Op::Maximum ? "amax" : "amin";
   const Dims dims = c.dimensions("dim", self_rank(c));
   if (c.integers("dim").empty()) check_has_elements(c, name);
   check_not_empty(c, name, dims);
+  if (element_count(self_shape(c)) != 0) check_types(c, self_dtype(c), "bif");
   return {extreme_of(c, op, dims, c.flag("keepdim"))};
 }
 
@@ -167,9 +173,10 @@ Results extreme(Context& c) {
 }
 
 Results both_extremes(Context& c) {
-  check_types(c, self_dtype(c), "bif");
   const Dims dims = c.dimensions("dim", self_rank(c));
-  if (count_of(self_shape(c), dims) == 0 || (!c.has("dim") && element_count(self_shape(c)) == 0)) {
+  if (c.has("dim")) check_not_empty(c, "aminmax", dims);
+  check_types(c, self_dtype(c), "bif");
+  if (!c.has("dim") && element_count(self_shape(c)) == 0) {
     c.refuse(ErrorKind::Runtime, {.what = "aminmax(): cannot compute aminmax over an empty dimension as the operation "
                                           "has no identity"});
   }
@@ -191,10 +198,10 @@ Value first_position(Builder& b, Value x, Value extreme, int64_t dim) {
 template <Op op>
 Results extreme_with_index(Context& c) {
   const DType dtype = self_dtype(c);
-  check_types(c, dtype, "bif");
   const int64_t dim = c.dimension(c.integer("dim"), self_rank(c));
+  if (self_rank(c) > 0) check_not_empty(c, op == Op::Maximum ? "max" : "min", {dim});
+  check_types(c, dtype, "bif");
   if (self_rank(c) == 0) return {c.value("self"), c.b.scalar(DType::I64, 0.0)};
-  check_not_empty(c, op == Op::Maximum ? "max" : "min", {dim});
   const Value x = c.value("self");
   const Value value = c.b.reduce(x, extreme_op(op, dtype), {dim});
   const bool keepdim = c.flag("keepdim");
@@ -232,7 +239,7 @@ struct Variance {
   Value variance, mean;
 };
 
-Variance variance_of(Context& c, const Dims& dims) {
+void check_variance_type(const Context& c) {
   const DType dtype = self_dtype(c);
   if (!is_float(dtype) && !is_complex(dtype)) {
     c.refuse(ErrorKind::Runtime, {.what = "std and var only support floating point and complex dtypes",
@@ -241,6 +248,9 @@ Variance variance_of(Context& c, const Dims& dims) {
   }
   if (is_complex(dtype)) decline("variance of complex numbers");
   check_types(c, dtype, "f");
+}
+
+Variance variance_of(Context& c, const Dims& dims) {
   Builder& b = c.b;
   const Value x = compute_value(c, "self");
   const Moments both = moments(b, x, dims);
@@ -257,6 +267,7 @@ Variance variance_of(Context& c, const Dims& dims) {
 template <bool root, bool with_mean>
 Results variance(Context& c) {
   const DType dtype = self_dtype(c);
+  check_variance_type(c);
   const Dims dims = c.dimensions("dim", self_rank(c));
   const bool keepdim = c.flag("keepdim");
   const Variance both = variance_of(c, dims);
@@ -313,7 +324,11 @@ void check_norm(const Context& c, DType dtype, const Dims& dims, Order order) {
     c.refuse(ErrorKind::Runtime, {.what = "linalg.vector_norm: Expected a floating point or complex tensor as input",
                                   .got = std::string(scalar_type_name(self))});
   }
-  check_types(c, self, "fc");
+  check_types(c, self, "fch");
+  if (is_complex(dtype) && !is_complex(self)) {
+    c.refuse(ErrorKind::Runtime, {.what = "linalg.vector_norm: dtype should be real for real inputs",
+                                  .got = std::string(scalar_type_name(dtype))});
+  }
   if (promote_types(self, dtype) != dtype || is_integral(dtype)) {
     c.refuse(ErrorKind::Runtime, {.what = concat("linalg.vector_norm: the dtype of the input (", scalar_type_name(self),
                                                  ") should be convertible without narrowing to the specified dtype (",

@@ -50,12 +50,12 @@ Results cumulative(Context& c) {
 template <Op op>
 Results cumulative_extreme(Context& c) {
   const DType dtype = c.tensor("self").type.dtype;
-  check_types(c, dtype, "bif");
   Builder& b = c.b;
   const int64_t dim = c.dimension(c.integer("dim"), c.tensor("self").type.rank());
   const Value x = c.value("self");
   const Dims shape = b.shape(x);
   if (shape.empty() || b.type(x).elements() == 0) return {x, b.splat({DType::I64, shape}, 0.0)};
+  check_types(c, dtype, "bif");
   const Value extreme = scan(b, x, extreme_op(op, dtype), dim);
   Value sets = b.compare(Direction::EQ, x, extreme);
   if (is_float(dtype)) sets = b.or_(sets, b.is_nan(x));

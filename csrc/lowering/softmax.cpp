@@ -29,7 +29,8 @@ Value reduce_rows(Builder& b, Value x, Op op, const Dims& dims) {
 
 DType forward_dtype(const Context& c) {
   const DType dtype = c.tensor("self").type.dtype;
-  check_types(c, dtype, "f");
+  row_dimensions(c, c.tensor("self").type.shape);  // a bad dimension is reported before a bad type, as in PyTorch
+  if (c.tensor("self").type.elements() != 0) check_types(c, dtype, "f");
   if (!c.flag("half_to_float")) return dtype;
   if (dtype == DType::F16 || dtype == DType::BF16) return DType::F32;
   c.refuse(ErrorKind::Runtime, {.what = "conversion is supported for Half type only",
@@ -39,12 +40,12 @@ DType forward_dtype(const Context& c) {
 Rows shifted_rows(Context& c) {
   const Value x = compute_value(c, "self");
   const Dims dims = row_dimensions(c, c.b.shape(x));
-  if (c.b.type(x).elements() == 0) return {x, dims};
   return {c.b.subtract(x, reduce_rows(c.b, x, Op::Maximum, dims)), dims};
 }
 
 Results softmax(Context& c) {
   const DType dtype = forward_dtype(c);
+  if (c.tensor("self").type.elements() == 0) return {c.value("self", dtype)};
   const Rows rows = shifted_rows(c);
   const Value powers = c.b.exponential(rows.x);
   const Value result = c.b.divide(powers, reduce_rows(c.b, powers, Op::Add, rows.dims));
@@ -53,6 +54,7 @@ Results softmax(Context& c) {
 
 Results log_softmax(Context& c) {
   const DType dtype = forward_dtype(c);
+  if (c.tensor("self").type.elements() == 0) return {c.value("self", dtype)};
   const Rows rows = shifted_rows(c);
   const Value sum = c.b.reduce(c.b.exponential(rows.x), Op::Add, rows.dims);
   const Value logarithm = expand_reduced(c.b, c.b.log(sum), c.b.shape(rows.x), rows.dims);

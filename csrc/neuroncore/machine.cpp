@@ -12,8 +12,9 @@ namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-// Cores per chip and HBM: AWS Neuron documentation, "Trainium2 Architecture", "Trainium Architecture", "Trainium3 Architecture".
-// Logical cores: the same documentation, "Logical NeuronCore configuration": 2 by default on trn2 and trn3; trn1 has none.
+// Cores per chip and HBM: AWS Neuron documentation, "Trainium2 Architecture", "Trainium Architecture", "Trainium3
+// Architecture". Logical cores: the same documentation, "Logical NeuronCore configuration": 2 by default on trn2 and
+// trn3; trn1 has none.
 constexpr std::array<Machine, 3> kMachines{{
     {.name = "trn2",
      .core_name = "NeuronCore-v3",

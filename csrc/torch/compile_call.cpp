@@ -1,7 +1,14 @@
 // The cold half of the dispatcher: from a call that was never seen before to a program.
 #include <ATen/core/Tensor.h>
 #include <c10/core/DefaultDtype.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+
+#include "ir/text.h"
+#include "ir/verifier.h"
 #include "lowering/lower.h"
 #include "passes/passes.h"
 #include "runtime/configuration.h"
@@ -110,19 +117,28 @@ class CallMaker {
   size_t next_ = 0;
 };
 
+// Built member by member: g++ 12 takes a nested braced list for uninitialised memory.
+engines::Layout make_layout(DType dtype, Dims shape, Dims strides) {
+  engines::Layout layout;
+  layout.type.dtype = dtype;
+  layout.type.shape = std::move(shape);
+  layout.strides = std::move(strides);
+  return layout;
+}
+
 engines::Layout layout_of(const Operand& operand) {
-  if (operand.tensor == nullptr) return {{operand.dtype, {}}, {}};
-  return {{operand.dtype, to_dims(operand.tensor->sizes())}, to_dims(operand.tensor->strides())};
+  if (operand.tensor == nullptr) return make_layout(operand.dtype, {}, {});
+  return make_layout(operand.dtype, to_dims(operand.tensor->sizes()), to_dims(operand.tensor->strides()));
 }
 
 engines::Module make_module(lowering::Lowered& lowered, const Gathered& gathered) {
   engines::Module module;
   module.graph = std::move(lowered.graph);
   for (const Operand& operand : gathered.operands) module.parameters.push_back(layout_of(operand));
-  if (lowered.random_blocks > 0) module.parameters.push_back({{DType::U64, {2}}, {1}});
+  if (lowered.random_blocks > 0) module.parameters.push_back(make_layout(DType::U64, {2}, {1}));
   for (size_t i = 0; i < lowered.outputs.size(); ++i) {
     const lowering::Output& output = lowered.outputs[i];
-    module.results.push_back({output.type, output.strides});
+    module.results.push_back(make_layout(output.type.dtype, output.type.shape, output.strides));
     if (output.operand < 0) continue;
     const Operand& written = gathered.operands[static_cast<size_t>(output.operand)];
     for (size_t p = 0; p < gathered.operands.size(); ++p) {
@@ -146,11 +162,31 @@ OutputPlan plan_output(const lowering::Output& output) {
   return plan;
 }
 
+/// Writes the graph to a file that reproduces the fault and says where it is.
+std::string dump_reproducer(const ir::Graph& graph) {
+  static std::atomic<int> number{0};
+  const auto path = std::filesystem::temp_directory_path() /
+                    concat("opentrn-reproducer-", getpid(), "-", number.fetch_add(1), ".mlir");
+  std::ofstream(path) << ir::print(graph);
+  return path.string();
+}
+
+/// Compiles a module. A fault of ours keeps the graph that caused it.
+std::unique_ptr<engines::Executable> compile_module(const engines::Module& module) {
+  const runtime::Configuration& configuration = runtime::configuration();
+  try {
+    ir::verify(module.graph);
+    return configuration.engine->compile(module, *configuration.machine);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Internal) throw;
+    throw Error(ErrorKind::Internal, concat(error.what(), "; the graph is in ", dump_reproducer(module.graph)));
+  }
+}
+
 }  // namespace
 
 Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Gathered& gathered,
                      std::vector<Dims>& resize) {
-  const runtime::Configuration& configuration = runtime::configuration();
   const int64_t start = runtime::now_nanoseconds();
   Program program;
   try {
@@ -162,7 +198,7 @@ Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, co
     passes::canonicalise(lowered.graph);
     for (const lowering::Output& output : lowered.outputs) program.outputs.push_back(plan_output(output));
     program.random_blocks = lowered.random_blocks;
-    program.executable = configuration.engine->compile(make_module(lowered, gathered), *configuration.machine);
+    program.executable = compile_module(make_module(lowered, gathered));
   } catch (const lowering::Declined& declined) {
     program = Program{};
     program.declined = declined.reason;

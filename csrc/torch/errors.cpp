@@ -23,7 +23,22 @@ void check_signals() {
   throw error;
 }
 
+/// opentrn.InternalError, a subclass of RuntimeError; null before Python has it.
+PyObject* internal_error = nullptr;
+
+[[noreturn]] void throw_internal_error(const std::string& message) {
+  const std::string text = "internal error of OpenTrn, please report it with what is named here: " + message;
+  if (internal_error == nullptr || !Py_IsInitialized()) C10_THROW_ERROR(Error, text);
+  const pybind11::gil_scoped_acquire gil;
+  PyErr_SetString(internal_error, text.c_str());
+  python_error error;
+  error.persist();
+  throw error;
+}
+
 }  // namespace
+
+void set_internal_error(PyObject* type) noexcept { internal_error = type; }
 
 void throw_as_torch_error(const Error& error) {
   const std::string message = error.what();
@@ -35,8 +50,7 @@ void throw_as_torch_error(const Error& error) {
     case ErrorKind::NotImplemented: C10_THROW_ERROR(NotImplementedError, message);
     case ErrorKind::OutOfMemory: C10_THROW_ERROR(OutOfMemoryError, message);
     case ErrorKind::Interrupted: C10_THROW_ERROR(Error, message);
-    case ErrorKind::Internal:
-      C10_THROW_ERROR(Error, "internal error of OpenTrn, please report it with the script that caused it: " + message);
+    case ErrorKind::Internal: throw_internal_error(message);
   }
   __builtin_unreachable();
 }

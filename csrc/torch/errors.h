@@ -1,6 +1,8 @@
 // From our errors to the exceptions CPU PyTorch raises.
 #pragma once
 
+#include <Python.h>
+
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +21,9 @@ decltype(auto) translate_errors(Function&& function) {
     throw_as_torch_error(error);
   }
 }
+
+/// The Python class that faults of OpenTrn itself are raised as.
+void set_internal_error(PyObject* type) noexcept;
 
 /// Makes long engine work answer Ctrl-C: the engine asks now and then whether Python has a signal to handle.
 void install_interrupt_check();

@@ -186,7 +186,12 @@ std::optional<std::string> set_override(const std::optional<std::string>& mode) 
   return previous.empty() ? std::nullopt : std::optional(previous);
 }
 
-void register_errors() {
+void register_errors(py::module_& m) {
+  // Lives as long as the process.
+  auto* const internal = PyErr_NewExceptionWithDoc("opentrn.InternalError", "A fault of OpenTrn itself, never of its user.",
+                                                   PyExc_RuntimeError, nullptr);
+  set_internal_error(internal);
+  m.attr("InternalError") = py::reinterpret_borrow<py::object>(internal);
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
@@ -260,6 +265,10 @@ void define_reports(py::module_& m) {
   m.def("engine_table", engine_list);
   m.def("machine_table", machine_list);
   m.def("engine_self_test", [] { runtime::engine_self_test(); });
+  // For the tests of what a fault of ours looks like.
+  m.def("_raise_internal_error", [](const std::string& text) {
+    throw_as_torch_error(Error(ErrorKind::Internal, text));
+  });
   m.def("cpu_features", [] { return runtime::cpu_features(); });
   m.def("_set_engine_paused", [](bool paused) { set_engine_paused(paused); });
 }
@@ -268,7 +277,7 @@ void define_reports(py::module_& m) {
 
 PYBIND11_MODULE(_C, m) {
   m.attr("torch_version") = TORCH_VERSION;
-  register_errors();
+  register_errors(m);
   install_interrupt_check();
   register_lowerings();
   define_device(m);

@@ -24,7 +24,7 @@ def test_summary_and_report(command, tmp_path):
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "8192.0"
     summary = summary_of(result)
-    assert "opentrn run add.py" in summary
+    assert "Command add.py" in summary
     assert "Fallbacks none" in summary
     assert "add.py:6" in summary
     report = json.loads((tmp_path / "report.json").read_text())
@@ -129,7 +129,8 @@ while True:
     _, stderr = child.communicate(timeout=20)
     assert child.returncode == 130
     assert "KeyboardInterrupt" in stderr
-    assert "opentrn run forever.py" in stderr
+    assert "Command forever.py" in " ".join(stderr.split())
+    assert "exit status 130" in stderr
     assert json.loads((tmp_path / "report.json").read_text())["exception"] == "KeyboardInterrupt"
 
 

@@ -12,8 +12,8 @@ using Complex = std::complex<double>;
 class Dot : public Conformance {
  protected:
   // [m, k] x [k, n] (or [n, k]) on tensors of small whole numbers, whose sums are exact in every order.
-  void expect_product(DType dtype, DType result_dtype, int64_t m, int64_t n, int64_t k, Arrangement left, Arrangement right,
-                      Arrangement out, bool transposed = false) const {
+  void expect_product(DType dtype, DType result_dtype, int64_t m, int64_t n, int64_t k, Arrangement left,
+                      Arrangement right, Arrangement out, bool transposed = false) const {
     Tensor x(dtype, {m, k}, left);
     Tensor y(dtype, transposed ? Dims{n, k} : Dims{k, n}, right);
     Tensor result(result_dtype, {m, n}, out);
@@ -34,7 +34,8 @@ class Dot : public Conformance {
       }
     }
     expect_near(result, expected, 0.5,
-                concat(name(dtype), " ", m, "x", n, "x", k, " ", to_string(left), ", ", to_string(right), " to ", to_string(out)));
+                concat(name(dtype), " ", m, "x", n, "x", k, " ", to_string(left), ", ", to_string(right), " to ",
+                       to_string(out)));
   }
 };
 
@@ -70,16 +71,20 @@ TEST_P(Dot, EdgeSizes) {
 TEST_P(Dot, LargeEnoughForBlocksAndThreads) {
   for (const DType dtype : {DType::F32, DType::BF16, DType::F16}) {
     for (const int64_t m : {1, 3, 130}) {
-      expect_product(dtype, DType::F32, m, 600, 520, Arrangement::RowMajor, Arrangement::RowMajor, Arrangement::RowMajor);
-      expect_product(dtype, DType::F32, m, 600, 520, Arrangement::RowMajor, Arrangement::RowMajor, Arrangement::RowMajor, true);
-      expect_product(dtype, DType::F32, 600, m, 520, Arrangement::ColumnMajor, Arrangement::RowMajor, Arrangement::Strided);
+      expect_product(dtype, DType::F32, m, 600, 520, Arrangement::RowMajor, Arrangement::RowMajor,
+                     Arrangement::RowMajor);
+      expect_product(dtype, DType::F32, m, 600, 520, Arrangement::RowMajor, Arrangement::RowMajor,
+                     Arrangement::RowMajor, true);
+      expect_product(dtype, DType::F32, 600, m, 520, Arrangement::ColumnMajor, Arrangement::RowMajor,
+                     Arrangement::Strided);
     }
   }
 }
 
 TEST_P(Dot, WiderResults) {
-  const std::pair<DType, DType> pairs[] = {{DType::BF16, DType::F32}, {DType::F16, DType::F32},       {DType::F32, DType::F64},
-                                           {DType::I8, DType::I32},   {DType::F8E4M3FN, DType::F32}, {DType::I32, DType::I64}};
+  const std::pair<DType, DType> pairs[] = {{DType::BF16, DType::F32},     {DType::F16, DType::F32},
+                                           {DType::F32, DType::F64},      {DType::I8, DType::I32},
+                                           {DType::F8E4M3FN, DType::F32}, {DType::I32, DType::I64}};
   for (const auto& [dtype, result] : pairs) {
     for (const int64_t m : {2, 9}) {
       expect_product(dtype, result, m, 11, 70, Arrangement::RowMajor, Arrangement::RowMajor, Arrangement::RowMajor);
@@ -99,7 +104,8 @@ TEST_P(Dot, NarrowFloatsRoundOnce) {
       const Tensor result = evaluate({&x, &y}, [dtype = dtype](ir::Builder& b, const std::vector<ir::Value>& p) {
         return std::vector{b.dot_general(p[0], p[1], {{}, {}, {1}, {0}}, dtype)};
       });
-      expect_near(result, std::vector<double>(static_cast<size_t>(m), 1 + 256 * small), 0.5, concat("sum of small terms ", name(dtype)));
+      expect_near(result, std::vector<double>(static_cast<size_t>(m), 1 + 256 * small), 0.5,
+                  concat("sum of small terms ", name(dtype)));
     }
   }
 }
@@ -149,7 +155,8 @@ TEST_P(Dot, BatchesAndManyDimensions) {
   for (const DType dtype : {DType::F32, DType::F64, DType::I64}) {
     for (const Arrangement arrangement : kResultArrangements) {
       // lhs [k0, b, m, k1], rhs [b, k1, n0, k0, n1] -> [b, m, n0, n1]
-      Tensor x(dtype, {3, 2, 4, 5}, arrangement), y(dtype, {2, 5, 2, 3, 6}, arrangement), result(dtype, {2, 4, 2, 6}, arrangement);
+      Tensor x(dtype, {3, 2, 4, 5}, arrangement), y(dtype, {2, 5, 2, 3, 6}, arrangement),
+          result(dtype, {2, 4, 2, 6}, arrangement);
       x.fill(ramp(x.elements(), -2, 1, 5));
       y.fill(ramp(y.elements(), -1, 1, 3));
       run({{&x, &y}, {&result}, {}}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
@@ -191,16 +198,19 @@ TEST_P(Dot, ExpandedBatch) {
 }
 
 TEST_P(Dot, VectorsAndOuterProducts) {
-  Tensor x(DType::F32, {70}), y(DType::F32, {70}, Arrangement::Strided), inner(DType::F32, {}), outer(DType::F32, {70, 70});
+  Tensor x(DType::F32, {70}), y(DType::F32, {70}, Arrangement::Strided), inner(DType::F32, {}),
+      outer(DType::F32, {70, 70});
   x.fill(ramp(70, -2, 1, 5));
   y.fill(ramp(70, -1, 1, 3));
   run({{&x, &y}, {&inner, &outer}, {}}, [](ir::Builder& b, const std::vector<ir::Value>& p) {
-    return std::vector{b.dot_general(p[0], p[1], {{}, {}, {0}, {0}}, DType::F32), b.dot_general(p[0], p[1], {}, DType::F32)};
+    return std::vector{b.dot_general(p[0], p[1], {{}, {}, {0}, {0}}, DType::F32),
+                       b.dot_general(p[0], p[1], {}, DType::F32)};
   });
   double sum = 0;
   for (size_t i = 0; i < 70; ++i) {
     sum += x.values<double>()[i] * y.values<double>()[i];
-    for (size_t j = 0; j < 70; j += 23) EXPECT_EQ(outer.values<double>()[i * 70 + j], x.values<double>()[i] * y.values<double>()[j]);
+    for (size_t j = 0; j < 70; j += 23)
+      EXPECT_EQ(outer.values<double>()[i * 70 + j], x.values<double>()[i] * y.values<double>()[j]);
   }
   EXPECT_EQ(inner.values<double>()[0], sum);
 }

@@ -17,7 +17,6 @@ struct UnaryCase {
   Complex (*expected)(const Complex&);
 };
 
-
 const UnaryCase kUnaryCases[] = {
     {Op::Cosine, std::cos<double>},
     {Op::Exponential, std::exp<double>},
@@ -38,7 +37,8 @@ void expect_close(const Tensor& result, const std::vector<Complex>& expected, co
   const std::vector<Complex> values = result.values<Complex>();
   ASSERT_EQ(values.size(), expected.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    EXPECT_LE(std::abs(values[i] - expected[i]), 4 * epsilon(result.dtype()) * (std::abs(expected[i]) + 0.1)) << what << " " << i;
+    EXPECT_LE(std::abs(values[i] - expected[i]), 4 * epsilon(result.dtype()) * (std::abs(expected[i]) + 0.1))
+        << what << " " << i;
   }
 }
 
@@ -50,7 +50,8 @@ class ElementwiseComplex : public Conformance {
     return tensor;
   }
   Tensor unary(Op op, const Tensor& x) const {
-    return evaluate({&x}, [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
+    return evaluate({&x},
+                    [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
   }
 };
 
@@ -60,7 +61,8 @@ TEST_P(ElementwiseComplex, Unary) {
       for (const Arrangement arrangement : {Arrangement::RowMajor, Arrangement::Strided}) {
         std::vector<Complex> expected;
         for (const Complex& x : kNumbers) expected.push_back(test.expected(x));
-        expect_close(unary(test.op, numbers(dtype, arrangement)), expected, concat(ir::name(test.op), " ", name(dtype)));
+        expect_close(unary(test.op, numbers(dtype, arrangement)), expected,
+                     concat(ir::name(test.op), " ", name(dtype)));
       }
     }
   }
@@ -77,7 +79,8 @@ TEST_P(ElementwiseComplex, Binary) {
   for (const auto& [op, function] : cases) {
     for (const DType dtype : {DType::C64, DType::C128, DType::C32}) {
       std::vector<Complex> expected;
-      for (size_t i = 0; i < kNumbers.size(); ++i) expected.push_back(function(kNumbers[i], kNumbers[kNumbers.size() - 1 - i]));
+      for (size_t i = 0; i < kNumbers.size(); ++i)
+        expected.push_back(function(kNumbers[i], kNumbers[kNumbers.size() - 1 - i]));
       const Tensor x = numbers(dtype);
       const Tensor result = evaluate({&x}, [op = op](ir::Builder& b, const std::vector<ir::Value>& p) {
         return std::vector{b.binary(op, p[0], b.reverse(p[0], {0}))};
@@ -91,7 +94,8 @@ TEST_P(ElementwiseComplex, PartsAndBack) {
   for (const DType dtype : {DType::C64, DType::C128, DType::C32}) {
     for (const Arrangement arrangement : kResultArrangements) {
       const Tensor x = numbers(dtype, arrangement);
-      Tensor real(real_dtype(dtype), x.shape(), arrangement), imag(real_dtype(dtype), x.shape()), swapped(dtype, x.shape(), arrangement);
+      Tensor real(real_dtype(dtype), x.shape(), arrangement), imag(real_dtype(dtype), x.shape()),
+          swapped(dtype, x.shape(), arrangement);
       run({{&x}, {&real, &imag, &swapped}, {}}, [](ir::Builder& b, const std::vector<ir::Value>& p) {
         const ir::Value re = b.real(p[0]);
         const ir::Value im = b.imag(p[0]);
@@ -122,7 +126,8 @@ TEST_P(ElementwiseComplex, EqualityOnly) {
   y.fill(std::vector<Complex>{{1, 2}, {1, 3}, {0, -0.0}});
   Tensor equal(DType::Bool, {3}), different(DType::Bool, {3});
   run({{&x, &y}, {&equal, &different}, {}}, [](ir::Builder& b, const std::vector<ir::Value>& p) {
-    return std::vector{b.compare(ir::ComparisonDirection::EQ, p[0], p[1]), b.compare(ir::ComparisonDirection::NE, p[0], p[1])};
+    return std::vector{b.compare(ir::ComparisonDirection::EQ, p[0], p[1]),
+                       b.compare(ir::ComparisonDirection::NE, p[0], p[1])};
   });
   EXPECT_EQ(equal.values<int>(), (std::vector<int>{1, 0, 1}));
   EXPECT_EQ(different.values<int>(), (std::vector<int>{0, 1, 0}));

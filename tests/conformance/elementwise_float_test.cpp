@@ -22,8 +22,8 @@ double negate(double x) { return -x; }
 struct UnaryCase {
   Op op;
   double (*expected)(double);
-  double low, high;   // the range the numbers are taken from
-  double tolerance;   // in spacings of the type
+  double low, high;  // the range the numbers are taken from
+  double tolerance;  // in spacings of the type
 };
 
 // 0.51: correctly rounded, but for what the double function itself is off. Rsqrt rounds twice.
@@ -62,7 +62,8 @@ const UnaryCase kUnaryCases[] = {
 
 std::vector<double> spread(int64_t count, double low, double high) {
   std::vector<double> values;
-  for (int64_t i = 0; i < count; ++i) values.push_back(low + (high - low) * static_cast<double>(i) / static_cast<double>(count - 1));
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(low + (high - low) * static_cast<double>(i) / static_cast<double>(count - 1));
   return values;
 }
 
@@ -78,11 +79,13 @@ class ElementwiseFloat : public Conformance {
   static double tolerance(const UnaryCase& test, DType dtype) { return dtype == DType::F64 ? 8 : test.tolerance; }
 
   Tensor unary(Op op, const Tensor& x) const {
-    return evaluate({&x}, [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
+    return evaluate({&x},
+                    [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
   }
   Tensor binary(Op op, const Tensor& x, const Tensor& y) const {
-    return evaluate({&x, &y},
-                    [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.binary(op, p[0], p[1])}; });
+    return evaluate({&x, &y}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
+      return std::vector{b.binary(op, p[0], p[1])};
+    });
   }
 };
 
@@ -100,17 +103,21 @@ TEST_P(ElementwiseFloat, UnaryRoundsCorrectly) {
 TEST_P(ElementwiseFloat, UnaryOnEveryLayout) {
   for (const Op op : {Op::Exponential, Op::Negate, Op::Atan}) {
     for (const DType dtype : kFloats) {
-      for (const Arrangement in : {Arrangement::RowMajor, Arrangement::ColumnMajor, Arrangement::Strided, Arrangement::Offset}) {
+      for (const Arrangement in :
+           {Arrangement::RowMajor, Arrangement::ColumnMajor, Arrangement::Strided, Arrangement::Offset}) {
         for (const Arrangement out : kResultArrangements) {
-          for (const Dims& shape : {Dims{}, Dims{7}, Dims{3, 5}, Dims{2, 3, 4}, Dims{2, 1, 3, 2}, Dims{2, 2, 3, 1, 2}, Dims{3, 0, 2}}) {
+          for (const Dims& shape :
+               {Dims{}, Dims{7}, Dims{3, 5}, Dims{2, 3, 4}, Dims{2, 1, 3, 2}, Dims{2, 2, 3, 1, 2}, Dims{3, 0, 2}}) {
             Tensor x(dtype, shape, in);
             x.fill(ramp(x.elements()));
             Tensor result(dtype, shape, out);
-            run({{&x}, {&result}, {}}, [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
+            run({{&x}, {&result}, {}},
+                [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
             double (*const functions[])(double) = {std::exp, negate, std::atan};
             const auto function = functions[op == Op::Exponential ? 0 : op == Op::Negate ? 1 : 2];
             expect_near(result, mapped(x.values<double>(), function), dtype == DType::F64 ? 4 : 0.51,
-                        concat(ir::name(op), " ", name(dtype), " ", to_string(in), " to ", to_string(out), opentrn::to_string(shape)));
+                        concat(ir::name(op), " ", name(dtype), " ", to_string(in), " to ", to_string(out),
+                               opentrn::to_string(shape)));
           }
         }
       }
@@ -125,12 +132,14 @@ TEST_P(ElementwiseFloat, UnarySpecialValues) {
       Tensor x(dtype, {9});
       x.fill(special);
       std::vector<double> expected = mapped(x.values<double>(), test.expected);
-      for (double& value : expected) value = dtype == DType::F32 ? static_cast<double>(static_cast<float>(value)) : value;
+      for (double& value : expected)
+        value = dtype == DType::F32 ? static_cast<double>(static_cast<float>(value)) : value;
       const Tensor result = unary(test.op, x);
       expect_near(result, expected, tolerance(test, dtype) + 0.5, concat(ir::name(test.op), " special ", name(dtype)));
       for (size_t i = 0; i < expected.size(); ++i) {
         if (expected[i] == 0) {
-          EXPECT_EQ(std::signbit(result.values<double>()[i]), std::signbit(expected[i])) << ir::name(test.op) << " of " << special[i];
+          EXPECT_EQ(std::signbit(result.values<double>()[i]), std::signbit(expected[i]))
+              << ir::name(test.op) << " of " << special[i];
         }
       }
     }
@@ -178,8 +187,8 @@ double maximum(double x, double y) { return std::isnan(x) || std::isnan(y) ? kNa
 double minimum(double x, double y) { return std::isnan(x) || std::isnan(y) ? kNaN : std::min(x, y); }
 
 const BinaryCase kBinaryCases[] = {
-    {Op::Add, add, 0.5},         {Op::Subtract, subtract, 0.5}, {Op::Multiply, multiply, 0.5},
-    {Op::Divide, divide, 0.51},  {Op::Maximum, maximum, 0},     {Op::Minimum, minimum, 0},
+    {Op::Add, add, 0.5},           {Op::Subtract, subtract, 0.5}, {Op::Multiply, multiply, 0.5},
+    {Op::Divide, divide, 0.51},    {Op::Maximum, maximum, 0},     {Op::Minimum, minimum, 0},
     {Op::Remainder, std::fmod, 0}, {Op::Atan2, std::atan2, 0.51}, {Op::Power, std::pow, 1},
 };
 
@@ -197,8 +206,9 @@ TEST_P(ElementwiseFloat, BinaryOnEveryLayout) {
             Tensor result(dtype, {3, 4}, out);
             x.fill(numbers);
             y.fill(others);
-            run({{&x, &y}, {&result}, {}},
-                [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.binary(test.op, p[0], p[1])}; });
+            run({{&x, &y}, {&result}, {}}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
+              return std::vector{b.binary(test.op, p[0], p[1])};
+            });
             std::vector<double> expected;
             for (size_t i = 0; i < numbers.size(); ++i) expected.push_back(test.expected(numbers[i], others[i]));
             expect_near(result, expected, dtype == DType::F64 ? 4 : test.tolerance,
@@ -297,7 +307,8 @@ TEST_P(ElementwiseFloat, LargeTensorsUseEveryElementOnce) {
   for (const DType dtype : {DType::F32, DType::BF16}) {
     Tensor x(dtype, {count});
     x.fill(ramp(count, 0, 1, 101));
-    const Tensor result = evaluate({&x}, [](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.add(p[0], p[0])}; });
+    const Tensor result =
+        evaluate({&x}, [](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.add(p[0], p[0])}; });
     std::vector<double> expected = x.values<double>();
     for (double& value : expected) value *= 2;
     EXPECT_EQ(result.values<double>(), expected);

@@ -31,7 +31,8 @@ Wide largest(DType dtype) { return smallest(dtype) + (Wide{1} << bits_of(dtype))
 Wide unsigned_bits(Wide value, DType dtype) { return value < 0 ? value + (Wide{1} << bits_of(dtype)) : value; }
 
 std::vector<Wide> interesting(DType dtype) {
-  std::vector<Wide> values{0, 1, 2, 3, 7, 100, largest(dtype), largest(dtype) - 1, smallest(dtype), smallest(dtype) + 1};
+  std::vector<Wide> values{
+      0, 1, 2, 3, 7, 100, largest(dtype), largest(dtype) - 1, smallest(dtype), smallest(dtype) + 1};
   if (is_signed(dtype)) values.insert(values.end(), {-1, -2, -3, -7, -100});
   return values;
 }
@@ -103,17 +104,20 @@ std::vector<Wide> integers_in(const Tensor& tensor) {
 class ElementwiseInteger : public Conformance {
  protected:
   Tensor binary(Op op, const Tensor& x, const Tensor& y) const {
-    return evaluate({&x, &y},
-                    [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.binary(op, p[0], p[1])}; });
+    return evaluate({&x, &y}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
+      return std::vector{b.binary(op, p[0], p[1])};
+    });
   }
   Tensor unary(Op op, const Tensor& x) const {
-    return evaluate({&x}, [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
+    return evaluate({&x},
+                    [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.unary(op, p[0])}; });
   }
 };
 
 TEST_P(ElementwiseInteger, BinaryIsExactAndWraps) {
-  const Op ops[] = {Op::Add,     Op::Subtract, Op::Multiply, Op::Divide, Op::Remainder, Op::Maximum,           Op::Minimum,
-                    Op::And,     Op::Or,       Op::Xor,      Op::Power,  Op::ShiftLeft, Op::ShiftRightLogical, Op::ShiftRightArithmetic};
+  const Op ops[] = {
+      Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Remainder, Op::Maximum,           Op::Minimum,
+      Op::And, Op::Or,       Op::Xor,      Op::Power,  Op::ShiftLeft, Op::ShiftRightLogical, Op::ShiftRightArithmetic};
   for (const Op op : ops) {
     for (const DType dtype : kIntegers) {
       std::vector<Wide> left, right, expected;
@@ -186,7 +190,8 @@ TEST_P(ElementwiseInteger, BoolsAreLogical) {
     std::memcpy(x.at(i), left + i, 1);
     std::memcpy(y.at(i), right + i, 1);
   }
-  const std::vector<uint8_t> both{0, 0, 0, 1, 1, 0}, any{0, 1, 1, 1, 1, 1}, one{0, 1, 1, 0, 0, 1}, none{1, 0, 1, 0, 0, 1};
+  const std::vector<uint8_t> both{0, 0, 0, 1, 1, 0}, any{0, 1, 1, 1, 1, 1}, one{0, 1, 1, 0, 0, 1},
+      none{1, 0, 1, 0, 0, 1};
   const auto raw = [](const Tensor& tensor) {
     std::vector<uint8_t> bytes;
     for (const std::byte byte : tensor.bytes()) bytes.push_back(static_cast<uint8_t>(byte));

@@ -28,9 +28,10 @@ struct Numbers {
   int64_t index_vector_dim;
 };
 
-// The operand coordinates that element `at` of the other side belongs to. `clamp_sizes` are the slice sizes of a gather, which
-// moves windows inside; empty for a scatter, which does not.
-Dims operand_coordinates(const Dims& at, const Tensor& indices, const Numbers& numbers, const Dims& shape, const Dims& clamp_sizes) {
+// The operand coordinates that element `at` of the other side belongs to. `clamp_sizes` are the slice sizes of a
+// gather, which moves windows inside; empty for a scatter, which does not.
+Dims operand_coordinates(const Dims& at, const Tensor& indices, const Numbers& numbers, const Dims& shape,
+                         const Dims& clamp_sizes) {
   Dims batch, offset;
   for (int64_t i = 0; i < static_cast<int64_t>(at.size()); ++i) {
     (contains(numbers.window_dims, i) ? offset : batch).push_back(at[static_cast<size_t>(i)]);
@@ -57,17 +58,22 @@ Dims operand_coordinates(const Dims& at, const Tensor& indices, const Numbers& n
 
 class Gather : public Conformance {
  protected:
-  void expect_gather(const Dims& shape, const Dims& index_shape, const std::vector<int64_t>& index_values, const Numbers& numbers,
-                     const Dims& slice_sizes) const {
+  void expect_gather(const Dims& shape, const Dims& index_shape, const std::vector<int64_t>& index_values,
+                     const Numbers& numbers, const Dims& slice_sizes) const {
     for (const DType dtype : {DType::F32, DType::BF16, DType::Bool, DType::C128}) {
       for (const DType index_dtype : {DType::I32, DType::I64}) {
         for (const Arrangement arrangement : kResultArrangements) {
           Tensor x(dtype, shape, arrangement), indices(index_dtype, index_shape, arrangement);
           x.fill(ramp(x.elements(), 0, 1, 29));
           indices.fill(index_values);
-          const ir::GatherAttributes attributes{numbers.window_dims, numbers.collapsed, numbers.operand_batching,
-                                                numbers.index_batching, numbers.index_map, numbers.index_vector_dim,
-                                                slice_sizes, false};
+          const ir::GatherAttributes attributes{numbers.window_dims,
+                                                numbers.collapsed,
+                                                numbers.operand_batching,
+                                                numbers.index_batching,
+                                                numbers.index_map,
+                                                numbers.index_vector_dim,
+                                                slice_sizes,
+                                                false};
           const ir::Graph graph = build({&x, &indices}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
             return std::vector{b.gather(p[0], p[1], attributes)};
           });
@@ -75,7 +81,8 @@ class Gather : public Conformance {
           run(graph, {{&x, &indices}, {&result}, {}});
           for (int64_t i = 0; i < result.elements(); ++i) {
             const Dims from = operand_coordinates(coordinates(i, result.shape()), indices, numbers, shape, slice_sizes);
-            ASSERT_EQ(std::memcmp(result.at(i), x.at(linear_index(from, shape)), static_cast<size_t>(size_of(dtype))), 0)
+            ASSERT_EQ(std::memcmp(result.at(i), x.at(linear_index(from, shape)), static_cast<size_t>(size_of(dtype))),
+                      0)
                 << name(dtype) << " " << to_string(arrangement) << " element " << i;
           }
         }
@@ -107,11 +114,13 @@ TEST_P(Gather, WindowsAndBatches) {
 
 class Scatter : public Conformance {
  protected:
-  void expect_scatter(DType dtype, Op update, const Dims& shape, const Dims& index_shape, const std::vector<int64_t>& index_values,
-                      const Dims& update_shape, const Numbers& numbers) const {
+  void expect_scatter(DType dtype, Op update, const Dims& shape, const Dims& index_shape,
+                      const std::vector<int64_t>& index_values, const Dims& update_shape,
+                      const Numbers& numbers) const {
     for (const bool in_place : {false, true}) {
       for (const Arrangement arrangement : kResultArrangements) {
-        Tensor x(dtype, shape, arrangement), indices(DType::I64, index_shape), updates(dtype, update_shape, arrangement);
+        Tensor x(dtype, shape, arrangement), indices(DType::I64, index_shape),
+            updates(dtype, update_shape, arrangement);
         x.fill(ramp(x.elements(), 1, 1, 7));
         indices.fill(index_values);
         updates.fill(ramp(updates.elements(), 2, 1, 5));
@@ -132,9 +141,15 @@ class Scatter : public Conformance {
             default: cell = value; break;
           }
         }
-        const ir::ScatterAttributes attributes{numbers.window_dims, numbers.collapsed, numbers.operand_batching,
-                                               numbers.index_batching, numbers.index_map, numbers.index_vector_dim,
-                                               update, false, false};
+        const ir::ScatterAttributes attributes{numbers.window_dims,
+                                               numbers.collapsed,
+                                               numbers.operand_batching,
+                                               numbers.index_batching,
+                                               numbers.index_map,
+                                               numbers.index_vector_dim,
+                                               update,
+                                               false,
+                                               false};
         Tensor apart(dtype, shape, arrangement);
         Tensor& result = in_place ? x : apart;
         std::vector<engines::Overlap> overlaps;
@@ -142,7 +157,8 @@ class Scatter : public Conformance {
         run({{&x, &indices, &updates}, {&result}, overlaps}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
           return std::vector{b.scatter(p[0], p[1], p[2], attributes)};
         });
-        EXPECT_EQ(result.values<double>(), expected) << ir::name(update) << " " << name(dtype) << " " << to_string(arrangement);
+        EXPECT_EQ(result.values<double>(), expected)
+            << ir::name(update) << " " << name(dtype) << " " << to_string(arrangement);
       }
     }
   }
@@ -169,7 +185,8 @@ TEST_P(Scatter, WindowsPartlyOutside) {
 
 TEST_P(Scatter, Batches) {
   // As torch.scatter along the last dimension.
-  expect_scatter(DType::F32, Op::Add, {3, 5}, {3, 4, 1}, {0, 1, 1, 4, 2, 2, 2, 2, 3, 0, 7, -1}, {3, 4}, {{}, {1}, {0}, {0}, {1}, 2});
+  expect_scatter(DType::F32, Op::Add, {3, 5}, {3, 4, 1}, {0, 1, 1, 4, 2, 2, 2, 2, 3, 0, 7, -1}, {3, 4},
+                 {{}, {1}, {0}, {0}, {1}, 2});
   expect_scatter(DType::F32, Op::Select, {2, 4, 3}, {2, 2}, {3, 0, 1, 1}, {2, 2, 3}, {{2}, {1}, {0}, {0}, {1}, 2});
 }
 
@@ -178,7 +195,8 @@ TEST_P(Scatter, LogicalAndBitwise) {
   x.fill(std::vector<int>{1, 1, 0, 0});
   indices.fill(std::vector<int64_t>{0, 1, 2});
   updates.fill(std::vector<int>{0, 1, 1});
-  for (const auto& [update, expected] : {std::pair{Op::And, std::vector<int>{0, 1, 0, 0}}, {Op::Or, {1, 1, 1, 0}}, {Op::Xor, {1, 0, 1, 0}}}) {
+  for (const auto& [update, expected] :
+       {std::pair{Op::And, std::vector<int>{0, 1, 0, 0}}, {Op::Or, {1, 1, 1, 0}}, {Op::Xor, {1, 0, 1, 0}}}) {
     const ir::ScatterAttributes attributes{{}, {0}, {}, {}, {0}, 1, update, false, false};
     const Tensor result = evaluate({&x, &indices, &updates}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
       return std::vector{b.scatter(p[0], p[1], p[2], attributes)};

@@ -86,11 +86,11 @@ class Conformance : public ::testing::TestWithParam<std::string> {
 
 /// All arrangements a result may have.
 inline const std::vector<Arrangement> kResultArrangements = {Arrangement::RowMajor, Arrangement::ColumnMajor,
-                                                            Arrangement::Strided, Arrangement::Offset};
+                                                             Arrangement::Strided, Arrangement::Offset};
 
 inline const std::vector<DType> kFloats = {DType::F32, DType::F64, DType::BF16, DType::F16};
 inline const std::vector<DType> kIntegers = {DType::U8,  DType::I8,  DType::U16, DType::I16,
-                                            DType::U32, DType::I32, DType::U64, DType::I64};
+                                             DType::U32, DType::I32, DType::U64, DType::I64};
 
 /// Numbers that do not repeat soon, small enough to be exact in every type wider than eight bits.
 std::vector<double> ramp(int64_t count, double first = -3.5, double step = 0.75, int64_t period = 17);
@@ -128,12 +128,13 @@ std::vector<T> Tensor::values() const {
   return result;
 }
 
-/// Every number within `tolerance` spacings of the result's type of what is expected (NaN equals NaN, infinities exact).
+/// Every number within `tolerance` spacings of the result's type of what is expected (NaN equals NaN, infinities
+/// exact).
 void expect_near(const Tensor& result, const std::vector<double>& expected, double tolerance, const std::string& what);
 
 /// A suite in which every test runs once for each engine of the build.
-#define OPENTRN_FOR_EACH_ENGINE(suite)                                                                        \
-  INSTANTIATE_TEST_SUITE_P(Engines, suite, ::testing::ValuesIn(::opentrn::conformance::engine_names()),       \
+#define OPENTRN_FOR_EACH_ENGINE(suite)                                                                  \
+  INSTANTIATE_TEST_SUITE_P(Engines, suite, ::testing::ValuesIn(::opentrn::conformance::engine_names()), \
                            [](const auto& info) { return info.param; })
 std::vector<std::string> engine_names();
 

@@ -24,7 +24,8 @@ TEST_P(Memory, ElementwiseInPlace) {
       Tensor x(dtype, {4, 5}, arrangement);
       x.fill(ramp(20, 1, 1, 11));
       const std::vector<double> before = x.values<double>();
-      run({{&x}, {&x}, {{0, 0, true}}}, [](Builder& b, const Values& p) { return Values{b.add(b.multiply(p[0], p[0]), p[0])}; });
+      run({{&x}, {&x}, {{0, 0, true}}},
+          [](Builder& b, const Values& p) { return Values{b.add(b.multiply(p[0], p[0]), p[0])}; });
       std::vector<double> expected;
       for (const double value : before) expected.push_back(value * value + value);
       EXPECT_EQ(x.values<double>(), expected) << name(dtype) << " " << to_string(arrangement);
@@ -37,9 +38,11 @@ TEST_P(Memory, InPlaceWhileTheParameterIsStillNeeded) {
   x.fill(ramp(9, 1, 1));
   const std::vector<double> before = x.values<double>();
   // The transpose reads elements that the sum has already overwritten, unless the engine takes care.
-  run({{&x}, {&x}, {{0, 0, true}}}, [](Builder& b, const Values& p) { return Values{b.add(p[0], b.transpose(p[0], {1, 0}))}; });
+  run({{&x}, {&x}, {{0, 0, true}}},
+      [](Builder& b, const Values& p) { return Values{b.add(p[0], b.transpose(p[0], {1, 0}))}; });
   for (int64_t i = 0; i < 9; ++i) {
-    EXPECT_EQ(x.values<double>()[static_cast<size_t>(i)], before[static_cast<size_t>(i)] + before[static_cast<size_t>(i % 3 * 3 + i / 3)]);
+    EXPECT_EQ(x.values<double>()[static_cast<size_t>(i)],
+              before[static_cast<size_t>(i)] + before[static_cast<size_t>(i % 3 * 3 + i / 3)]);
   }
 
   Tensor y(DType::F32, {3});
@@ -70,7 +73,10 @@ TEST_P(Memory, ShiftedOverlap) {
   const Value p = b.parameter({DType::F32, {5}});
   const Value doubled = b.add(p, p);
   const ir::TensorType type{DType::F32, {5}};
-  const engines::Module module{b.finish({doubled}), {{type, {1}}}, {{type, {1}}}, {{0, 0, false}}};
+  engines::Module module{b.finish({doubled}), {}, {}, {}};
+  module.parameters.push_back({type, {1}});
+  module.results.push_back({type, {1}});
+  module.overlaps.push_back({0, 0, false});
   const auto executable = engines::engine(GetParam()).compile(module, neuroncore::machines()[0]);
   const void* parameters[] = {memory.data()};
   void* results[] = {memory.data() + 1};
@@ -84,7 +90,8 @@ TEST_P(Memory, ParametersExchangePlaces) {
   EXPECT_EQ(x.values<double>(), (std::vector<double>{4, 5, 6}));
   EXPECT_EQ(y.values<double>(), (std::vector<double>{1, 2, 3}));
 
-  run({{&x, &y}, {&x, &y}, {{0, 0, true}, {1, 1, true}}}, [](Builder& b, const Values& p) { return Values{b.negate(p[1]), p[0]}; });
+  run({{&x, &y}, {&x, &y}, {{0, 0, true}, {1, 1, true}}},
+      [](Builder& b, const Values& p) { return Values{b.negate(p[1]), p[0]}; });
   EXPECT_EQ(x.values<double>(), (std::vector<double>{-1, -2, -3}));
   EXPECT_EQ(y.values<double>(), (std::vector<double>{4, 5, 6}));
 }
@@ -92,14 +99,16 @@ TEST_P(Memory, ParametersExchangePlaces) {
 TEST_P(Memory, ParameterThatIsItsOwnResult) {
   Tensor x = vector_of({1, 2, 3});
   Tensor doubled(DType::F32, {3});
-  run({{&x}, {&x, &doubled}, {{0, 0, true}}}, [](Builder& b, const Values& p) { return Values{p[0], b.add(p[0], p[0])}; });
+  run({{&x}, {&x, &doubled}, {{0, 0, true}}},
+      [](Builder& b, const Values& p) { return Values{p[0], b.add(p[0], p[0])}; });
   EXPECT_EQ(x.values<double>(), (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(doubled.values<double>(), (std::vector<double>{2, 4, 6}));
 }
 
 TEST_P(Memory, OneValueSeveralResults) {
   const Tensor x = vector_of({1, 2, 3, 4, 5, 6});
-  Tensor first(DType::F32, {6}), second(DType::F32, {6}, Arrangement::Strided), third(DType::F32, {3, 2}, Arrangement::ColumnMajor);
+  Tensor first(DType::F32, {6}), second(DType::F32, {6}, Arrangement::Strided),
+      third(DType::F32, {3, 2}, Arrangement::ColumnMajor);
   run({{&x}, {&first, &second, &third}, {}}, [](Builder& b, const Values& p) {
     const Value sum = b.add(p[0], p[0]);
     return Values{sum, sum, b.transpose(b.reshape(sum, {2, 3}), {1, 0})};
@@ -117,9 +126,8 @@ TEST_P(Memory, UpdatesInPlace) {
   zero.fill(std::vector<int64_t>{0});
   std::vector<double> expected = cache.values<double>();
   for (size_t i = 0; i < 3; ++i) expected[6 + i] = 7 + static_cast<double>(i);
-  run({{&cache, &row, &at, &zero}, {&cache}, {{0, 0, true}}}, [](Builder& b, const Values& p) {
-    return Values{b.dynamic_update_slice(p[0], p[1], std::vector{p[2], p[3]})};
-  });
+  run({{&cache, &row, &at, &zero}, {&cache}, {{0, 0, true}}},
+      [](Builder& b, const Values& p) { return Values{b.dynamic_update_slice(p[0], p[1], std::vector{p[2], p[3]})}; });
   EXPECT_EQ(cache.values<double>(), expected);
   // The update is the cache itself.
   run({{&cache, &row, &at, &zero}, {&cache}, {{0, 0, true}}}, [](Builder& b, const Values& p) {
@@ -132,7 +140,8 @@ TEST_P(Memory, UpdatesInPlace) {
 TEST_P(Memory, ProductInPlace) {
   Tensor x(DType::F32, {2, 2});
   x.fill(std::vector<double>{1, 2, 3, 4});
-  run({{&x}, {&x}, {{0, 0, true}}}, [](Builder& b, const Values& p) { return Values{b.dot_general(p[0], p[0], {{}, {}, {1}, {0}}, DType::F32)}; });
+  run({{&x}, {&x}, {{0, 0, true}}},
+      [](Builder& b, const Values& p) { return Values{b.dot_general(p[0], p[0], {{}, {}, {1}, {0}}, DType::F32)}; });
   EXPECT_EQ(x.values<double>(), (std::vector<double>{7, 10, 15, 22}));
 }
 
@@ -160,7 +169,8 @@ TEST_P(Memory, LongChainsReuseTemporaries) {
 }
 
 TEST_P(Memory, ZeroElementsEverywhere) {
-  Tensor x(DType::F32, {0, 3}), y(DType::F32, {3, 4}), sum(DType::F32, {3}), product(DType::F32, {0, 4}), joined(DType::F32, {0, 6});
+  Tensor x(DType::F32, {0, 3}), y(DType::F32, {3, 4}), sum(DType::F32, {3}), product(DType::F32, {0, 4}),
+      joined(DType::F32, {0, 6});
   y.fill(ramp(12));
   run({{&x, &y}, {&sum, &product, &joined}, {}}, [](Builder& b, const Values& p) {
     return Values{b.reduce(p[0], ir::Op::Add, {0}), b.dot_general(p[0], p[1], {{}, {}, {1}, {0}}, DType::F32),

@@ -60,7 +60,8 @@ class Reduce : public Conformance {
       return std::vector{b.reduce(p[0], p[1], reducer, dimensions)};
     });
     expect_near(result, expected, tolerance,
-                concat(ir::name(reducer), " ", name(x.dtype()), opentrn::to_string(x.shape()), " over ", opentrn::to_string(dimensions)));
+                concat(ir::name(reducer), " ", name(x.dtype()), opentrn::to_string(x.shape()), " over ",
+                       opentrn::to_string(dimensions)));
   }
 };
 
@@ -99,7 +100,8 @@ TEST_P(Reduce, BitsAndBools) {
     Tensor x(dtype, {4, 6});
     x.fill(ramp(24, 3, 5, 19));
     for (const Op reducer : {Op::And, Op::Or, Op::Xor}) {
-      for (const Dims& dimensions : {Dims{0}, Dims{1}}) expect_reduction(x, reducer, 6, dimensions, Arrangement::RowMajor, 0);
+      for (const Dims& dimensions : {Dims{0}, Dims{1}})
+        expect_reduction(x, reducer, 6, dimensions, Arrangement::RowMajor, 0);
     }
   }
   Tensor x(DType::Bool, {3, 4});
@@ -134,7 +136,9 @@ TEST_P(Reduce, EmptyGivesTheInitialValue) {
 TEST_P(Reduce, LongSumsAreAccurate) {
   const int64_t count = 1'000'000;
   const auto sum = [&](const Tensor& x, const Dims& dimensions) {
-    return evaluate({&x}, [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.reduce(p[0], Op::Add, dimensions)}; });
+    return evaluate({&x}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
+      return std::vector{b.reduce(p[0], Op::Add, dimensions)};
+    });
   };
   Tensor tenths(DType::F32, {count});
   tenths.fill(std::vector<double>(static_cast<size_t>(count), 0.1));
@@ -199,8 +203,10 @@ class ReduceWindow : public Conformance {
         Dims from(rank);
         bool inside = true;
         for (size_t d = 0; d < rank; ++d) {
-          const int64_t padded = at[d] * window.window_strides[d] + offset[d] * window.window_dilations[d] - window.padding_low[d];
-          inside = inside && padded >= 0 && padded % window.base_dilations[d] == 0 && padded / window.base_dilations[d] < x.shape()[d];
+          const int64_t padded =
+              at[d] * window.window_strides[d] + offset[d] * window.window_dilations[d] - window.padding_low[d];
+          inside = inside && padded >= 0 && padded % window.base_dilations[d] == 0 &&
+                   padded / window.base_dilations[d] < x.shape()[d];
           from[d] = padded / window.base_dilations[d];
         }
         const double value = inside ? values[static_cast<size_t>(linear_index(from, x.shape()))] : initial;
@@ -211,7 +217,8 @@ class ReduceWindow : public Conformance {
     return result;
   }
 
-  void expect_windows(const Tensor& x, double initial, const ir::ReduceWindowAttributes& window, Arrangement out) const {
+  void expect_windows(const Tensor& x, double initial, const ir::ReduceWindowAttributes& window,
+                      Arrangement out) const {
     Tensor start(x.dtype(), {});
     start.fill(std::vector<double>{initial});
     const ir::Graph graph = build({&x, &start}, [&](ir::Builder& b, const std::vector<ir::Value>& p) {
@@ -219,7 +226,8 @@ class ReduceWindow : public Conformance {
     });
     Tensor result(x.dtype(), graph.type(graph.results[0]).shape, out);
     run(graph, {{&x, &start}, {&result}, {}});
-    expect_near(result, expected_windows(x, initial, window, result.shape()), 0.5, concat(ir::name(window.reducer), " ", name(x.dtype())));
+    expect_near(result, expected_windows(x, initial, window, result.shape()), 0.5,
+                concat(ir::name(window.reducer), " ", name(x.dtype())));
   }
 };
 

@@ -87,7 +87,8 @@ TEST_P(Select, EveryLayoutAndWidth) {
               [](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.select(p[0], p[1], p[2])}; });
           for (int64_t i = 0; i < 15; ++i) {
             const Tensor& chosen = predicate.values<int>()[static_cast<size_t>(i)] != 0 ? yes : no;
-            EXPECT_EQ(std::memcmp(result.at(i), chosen.at(i), static_cast<size_t>(size_of(dtype))), 0) << name(dtype) << " " << i;
+            EXPECT_EQ(std::memcmp(result.at(i), chosen.at(i), static_cast<size_t>(size_of(dtype))), 0)
+                << name(dtype) << " " << i;
           }
         }
       }
@@ -142,7 +143,7 @@ TEST_P(Select, Clamp) {
 }
 
 TEST_P(Select, Convert) {
-  const std::vector<DType> dtypes{DType::Bool, DType::U8,  DType::I8,  DType::I16, DType::I32,  DType::I64,
+  const std::vector<DType> dtypes{DType::Bool, DType::U8,   DType::I8,  DType::I16, DType::I32, DType::I64,
                                   DType::F16,  DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128};
   for (const DType from : dtypes) {
     for (const DType to : dtypes) {
@@ -150,7 +151,8 @@ TEST_P(Select, Convert) {
         for (const Arrangement out : {Arrangement::RowMajor, Arrangement::Strided}) {
           Tensor x(from, {4, 3}, in), result(to, {4, 3}, out);
           x.fill(ramp(12, 0, 1, 12));
-          run({{&x}, {&result}, {}}, [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.convert(p[0], to)}; });
+          run({{&x}, {&result}, {}},
+              [&](ir::Builder& b, const std::vector<ir::Value>& p) { return std::vector{b.convert(p[0], to)}; });
           std::vector<double> expected = ramp(12, 0, 1, 12);
           if (is_bool(from) || is_bool(to)) {
             for (double& value : expected) value = value != 0;

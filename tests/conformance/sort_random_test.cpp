@@ -136,9 +136,11 @@ TEST_P(CustomCalls, CheckedIndex) {
     const auto check = [&](const std::vector<int64_t>& values) {
       Tensor index(dtype, {static_cast<int64_t>(values.size())}, Arrangement::Strided);
       index.fill(values);
-      return evaluate({&index}, [](ir::Builder& b, const std::vector<ir::Value>& p) {
-               return std::vector{b.checked_index(p[0], 5, 0, "aten::index_select")};
-             }).values<int64_t>();
+      return evaluate({&index},
+                      [](ir::Builder& b, const std::vector<ir::Value>& p) {
+                        return std::vector{b.checked_index(p[0], 5, 0, "aten::index_select")};
+                      })
+          .values<int64_t>();
     };
     EXPECT_EQ(check({0, 4, -1, -5}), (std::vector<int64_t>{0, 4, 4, 0}));
     for (const int64_t wrong : {int64_t{5}, int64_t{7}, int64_t{-6}}) {
@@ -159,9 +161,11 @@ TEST_P(CustomCalls, Check) {
     Tensor flag(DType::Bool, {}), x(DType::F32, {2});
     flag.fill(std::vector<int>{condition});
     x.fill(std::vector<double>{1, 2});
-    return evaluate({&flag, &x}, [](ir::Builder& b, const std::vector<ir::Value>& p) {
-             return std::vector{b.negate(b.check(p[0], p[1], "probabilities must not be negative"))};
-           }).values<double>();
+    return evaluate({&flag, &x},
+                    [](ir::Builder& b, const std::vector<ir::Value>& p) {
+                      return std::vector{b.negate(b.check(p[0], p[1], "probabilities must not be negative"))};
+                    })
+        .values<double>();
   };
   EXPECT_EQ(run_check(true), (std::vector<double>{-1, -2}));
   try {

@@ -131,3 +131,11 @@ def test_ctrl_c_stops_one_long_operator_and_leaves_the_device_usable():
             print("stopped", torch.ones(2, device="neuron").sum().item())
     """)
     assert "stopped 2.0" in result.stdout, result.stdout + result.stderr
+
+
+def test_faults_of_our_own_are_a_class_of_their_own():
+    from opentrn import _C
+
+    with pytest.raises(_C.InternalError, match="please report"):
+        _C._raise_internal_error("[test] nothing is wrong")
+    assert issubclass(_C.InternalError, RuntimeError)

@@ -23,6 +23,7 @@ TOLERANCE = {
     torch.float32: (5e-7, 2e-7),
     torch.float16: (2e-3, 1e-5),
     torch.bfloat16: (1.6e-2, 1e-5),
+    torch.complex32: (2e-3, 1e-5),
     torch.complex64: (1e-6, 5e-7),
     torch.complex128: (1e-14, 1e-14),
 }

@@ -172,7 +172,8 @@ def test_alpha(alpha):
     for function in (torch.add, torch.sub):
         for dtype in DTYPES:
             pairs = pair(layouts()[0], dtype, "finite"), pair(layouts()[1], dtype, "finite", 1)
-            tolerance = {torch.float32: (1e-6, 1e-6), torch.complex64: (1e-5, 1e-5), torch.bfloat16: (1.6e-2, 1e-2)}
+            tolerance = {torch.float32: (1e-6, 1e-6), torch.complex64: (1e-5, 1e-5), torch.bfloat16: (1.6e-2, 1e-2),
+                         torch.float16: (2e-3, 1e-3)}  # fmt: skip
             check(function, *pairs, alpha=alpha, message=f"{function} {dtype} {alpha}", tolerance=tolerance)
 
 

@@ -14,8 +14,8 @@ std::optional<View> alias_of(const ir::Graph& graph, const ir::Node& node, const
 /// True for primitives that may be aliases, whatever the strides turn out to be.
 bool may_alias(const ir::Node& node);
 
-/// The inverse direction: how the operand of `node` has to lie so that its result lies as `result` says. Nothing when the two do
-/// not have the same elements or no strides do it.
+/// The inverse direction: how the operand of `node` has to lie so that its result lies as `result` says. Nothing when
+/// the two do not have the same elements or no strides do it.
 std::optional<View> operand_for(const ir::Graph& graph, const ir::Node& node, const View& result);
 
 /// True for the custom call that hands its second operand through.

@@ -1,4 +1,5 @@
-// Turns a graph into a program: decides where every value lives, makes the kernels, and copies what could not be computed in place.
+// Turns a graph into a program: decides where every value lives, makes the kernels, and copies what could not be
+// computed in place.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -22,7 +23,8 @@ size_t index_of(Value value) { return static_cast<size_t>(value.id); }
 
 Kernel make_kernel(const Problem& problem) {
   switch (problem.node.op) {
-    case Op::Reshape: return copy_kernel(problem.operands[0], *reshape_view(problem.results[0], problem.operands[0].shape));
+    case Op::Reshape:
+      return copy_kernel(problem.operands[0], *reshape_view(problem.results[0], problem.operands[0].shape));
     case Op::Convert: return convert_kernel(problem);
     case Op::BitcastConvert: return bitcast_kernel(problem);
     case Op::Concatenate: return concatenate_kernel(problem);
@@ -76,9 +78,10 @@ class Planner {
 
   void check_layouts() const {
     const auto same = [&](const std::vector<Layout>& layouts, const std::vector<Value>& values) {
-      return std::equal(layouts.begin(), layouts.end(), values.begin(), values.end(), [&](const Layout& layout, Value value) {
-        return layout.type == graph_.type(value) && layout.strides.size() == layout.type.shape.size();
-      });
+      return std::equal(layouts.begin(), layouts.end(), values.begin(), values.end(),
+                        [&](const Layout& layout, Value value) {
+                          return layout.type == graph_.type(value) && layout.strides.size() == layout.type.shape.size();
+                        });
     };
     if (same(module_.parameters, graph_.parameters) && same(module_.results, graph_.results)) return;
     raise(ErrorKind::Internal, {.where = "reference engine", .what = "the layouts do not belong to the graph's types"});
@@ -99,8 +102,8 @@ class Planner {
     for (size_t i = 0; i < graph_.results.size(); ++i) add_storage({Home::Result, static_cast<int32_t>(i)});
   }
 
-  // For every value the parameter whose memory it may be a view of, and for every parameter the last node that may read it. A
-  // reshape counts as a reader and as an alias, because the strides are not known yet.
+  // For every value the parameter whose memory it may be a view of, and for every parameter the last node that may read
+  // it. A reshape counts as a reader and as an alias, because the strides are not known yet.
   void find_roots() {
     roots_.assign(graph_.types.size(), kNever);
     last_reads_.assign(graph_.parameters.size(), kNever);
@@ -122,8 +125,8 @@ class Planner {
     if (root != kNever) last_reads_[static_cast<size_t>(root)] = when;
   }
 
-  // Follows each result back through aliases to the value that is computed, and notes how that value has to lie so that the result
-  // needs no copy.
+  // Follows each result back through aliases to the value that is computed, and notes how that value has to lie so that
+  // the result needs no copy.
   void find_pins() {
     pins_.assign(graph_.types.size(), {});
     std::vector<const ir::Node*> producers(graph_.types.size(), nullptr);
@@ -152,8 +155,8 @@ class Planner {
     if (pin.result < 0) pin = {static_cast<int32_t>(result), view};
   }
 
-  // May node `node_` write its result straight to where `pin` says? Not while a parameter that lies there is still needed, except
-  // by this very node, element for element.
+  // May node `node_` write its result straight to where `pin` says? Not while a parameter that lies there is still
+  // needed, except by this very node, element for element.
   bool may_write_to(const Pin& pin, const ir::Node& node) const {
     const Place result{first_result_storage_ + pin.result, pin.view};
     const uint64_t overwritable = node.operands.size() > 64 ? 0 : overwritable_operands(node);
@@ -246,7 +249,8 @@ class Planner {
                        [&](const Overlap& overlap) { return overlap.parameter == storage.index; });
   }
 
-  // Results that are parameters, views of something, or were computed aside. What a copy may overwrite is saved before the first.
+  // Results that are parameters, views of something, or were computed aside. What a copy may overwrite is saved before
+  // the first.
   void copy_results() {
     std::vector<std::pair<Place, Place>> copies;
     for (size_t i = 0; i < graph_.results.size(); ++i) {

@@ -15,8 +15,8 @@ StridedCopy::StridedCopy(const View& source, const View& destination) : source_(
 
 void StridedCopy::operator()(const std::byte* source, std::byte* destination) const {
   if (nest_.elements > kGrain) {  // worth the tiling and the threads
-    return convert_strided(source, source_.dtype, source_.strides, destination, destination_.dtype, destination_.strides,
-                           source_.shape);
+    return convert_strided(source, source_.dtype, source_.strides, destination, destination_.dtype,
+                           destination_.strides, source_.shape);
   }
   const int64_t source_size = source_.item_size();
   const int64_t destination_size = destination_.item_size();

@@ -9,8 +9,8 @@
 
 namespace opentrn::engines::reference {
 
-/// A copy, with conversion when the element types differ, between two layouts of equal shape. Offsets of the views are not
-/// looked at: the addresses given are those of the first elements.
+/// A copy, with conversion when the element types differ, between two layouts of equal shape. Offsets of the views are
+/// not looked at: the addresses given are those of the first elements.
 class StridedCopy {
  public:
   StridedCopy() = default;

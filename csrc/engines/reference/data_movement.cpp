@@ -130,8 +130,8 @@ Kernel bitcast_kernel(const Problem& problem) {
   const View packed_operand = contiguous_view({operand.dtype, operand.shape});
   const View packed_result = contiguous_view({result.dtype, result.shape});
   const int64_t bytes = operand.elements() * operand.item_size();
-  return [pack = StridedCopy(operand, packed_operand), unpack = StridedCopy(packed_result, result),
-          bytes](std::byte* const* operands, std::byte* const* results) {
+  return [pack = StridedCopy(operand, packed_operand), unpack = StridedCopy(packed_result, result), bytes](
+             std::byte* const* operands, std::byte* const* results) {
     const Workspace packed(bytes);
     pack(operands[0], packed.data());
     unpack(packed.data(), results[0]);
@@ -195,7 +195,7 @@ Kernel iota_kernel(const Problem& problem) {
   row.strides[dimension] = 1;
   const int64_t item_size = size_of(counted);
   return [copy = StridedCopy(row, result), count = iota_row(counted), size, item_size](std::byte* const*,
-                                                                                      std::byte* const* results) {
+                                                                                       std::byte* const* results) {
     const Workspace numbers(size * item_size);
     count(size, item_size, numbers.data(), 0);
     copy(numbers.data(), results[0]);

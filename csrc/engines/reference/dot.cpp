@@ -20,7 +20,8 @@ struct Group {
 
 Group merge_group(const View& view, size_t begin, size_t end) {
   Group group{1, 0};
-  if (std::count(view.shape.begin() + static_cast<std::ptrdiff_t>(begin), view.shape.begin() + static_cast<std::ptrdiff_t>(end), 0) > 0) {
+  if (std::count(view.shape.begin() + static_cast<std::ptrdiff_t>(begin),
+                 view.shape.begin() + static_cast<std::ptrdiff_t>(end), 0) > 0) {
     return {0, 0};
   }
   for (size_t i = end; i-- > begin;) {
@@ -80,8 +81,8 @@ MatrixOperand grouped_operand(const View& operand, const Dims& batching, const D
 Nest batch_nest(const View& c, const View& a, const View& b, size_t batch_rank) {
   std::vector<LoopDimension> dimensions;
   for (size_t i = 0; i < batch_rank; ++i) {
-    dimensions.push_back({c.shape[i],
-                          {c.strides[i] * c.item_size(), a.strides[i] * a.item_size(), b.strides[i] * b.item_size()}});
+    dimensions.push_back(
+        {c.shape[i], {c.strides[i] * c.item_size(), a.strides[i] * a.item_size(), b.strides[i] * b.item_size()}});
   }
   return make_ordered_nest(dimensions);
 }
@@ -120,12 +121,11 @@ Kernel dot_kernel(const Problem& problem) {
   const auto& attributes = problem.node.as<ir::DotAttributes>();
   const View& result = problem.results[0];
   const size_t batch_rank = attributes.lhs_batching_dimensions.size();
-  const size_t row_rank =
-      problem.operands[0].shape.size() - batch_rank - attributes.lhs_contracting_dimensions.size();
-  MatrixOperand lhs = grouped_operand(problem.operands[0], attributes.lhs_batching_dimensions,
-                                      attributes.lhs_contracting_dimensions);
-  MatrixOperand rhs = grouped_operand(problem.operands[1], attributes.rhs_batching_dimensions,
-                                      attributes.rhs_contracting_dimensions);
+  const size_t row_rank = problem.operands[0].shape.size() - batch_rank - attributes.lhs_contracting_dimensions.size();
+  MatrixOperand lhs =
+      grouped_operand(problem.operands[0], attributes.lhs_batching_dimensions, attributes.lhs_contracting_dimensions);
+  MatrixOperand rhs =
+      grouped_operand(problem.operands[1], attributes.rhs_batching_dimensions, attributes.rhs_contracting_dimensions);
   MatrixOperand out = matrix_operand(result, batch_rank, row_rank, true);
 
   MatrixProduct product;

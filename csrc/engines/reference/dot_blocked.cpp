@@ -1,5 +1,5 @@
-// The blocked matrix product: both operands are packed into panels of the computed type, whatever their strides and element types,
-// and multiplied tile by tile. The order of the sums does not depend on the number of threads.
+// The blocked matrix product: both operands are packed into panels of the computed type, whatever their strides and
+// element types, and multiplied tile by tile. The order of the sums does not depend on the number of threads.
 #include <algorithm>
 #include <cstdlib>
 
@@ -12,9 +12,9 @@ namespace opentrn::engines::reference {
 
 namespace {
 
-constexpr int64_t kBlockK = 256;           // steps summed in registers
-constexpr int64_t kBlockRows = 96;         // rows of A packed at once: a multiple of every tile's rows
-constexpr int64_t kMostColumns = 512;      // columns of B a task packs
+constexpr int64_t kBlockK = 256;             // steps summed in registers
+constexpr int64_t kBlockRows = 96;           // rows of A packed at once: a multiple of every tile's rows
+constexpr int64_t kMostColumns = 512;        // columns of B a task packs
 constexpr int64_t kPanelElements = 2 << 20;  // of B, packed for all of k
 
 int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -27,7 +27,8 @@ struct Source {
   int64_t k_stride;
 };
 
-// Packs `count` rows over k steps into panels of `width` rows: panel by panel, k by k, row by row. Missing rows become zero.
+// Packs `count` rows over k steps into panels of `width` rows: panel by panel, k by k, row by row. Missing rows become
+// zero.
 template <typename T>
 void pack(const Source& source, int64_t count, int64_t k, int64_t width, T* panels) {
   constexpr DType kComputed = sizeof(T) == sizeof(double) ? DType::F64 : DType::F32;
@@ -103,12 +104,14 @@ class BlockedProduct {
     const int64_t item = size_of(product_.b);
     for (int64_t k = 0; k < product_.k; k += kBlockK) {
       const int64_t steps = std::min(kBlockK, product_.k - k);
-      const Source source{at.b + (first * product_.b_n + k * product_.b_k) * item, product_.b, product_.b_n, product_.b_k};
+      const Source source{at.b + (first * product_.b_n + k * product_.b_k) * item, product_.b, product_.b_n,
+                          product_.b_k};
       pack(source, count, steps, tile_.columns, b + k * padded);
     }
   }
 
-  void multiply_rows(const MatrixAddresses& at, int64_t row, int64_t count, int64_t padded, T* a, const T* b, T* sums) const {
+  void multiply_rows(const MatrixAddresses& at, int64_t row, int64_t count, int64_t padded, T* a, const T* b,
+                     T* sums) const {
     const int64_t rows = round_up(count, tile_.rows);
     if (product_.k == 0) std::fill_n(sums, rows * padded, T{});
     for (int64_t k = 0; k < product_.k; k += kBlockK) {
@@ -124,13 +127,14 @@ class BlockedProduct {
     }
   }
 
-  void store(const MatrixAddresses& at, int64_t row, int64_t rows, int64_t first_column, int64_t columns, int64_t padded,
-             const T* sums) const {
+  void store(const MatrixAddresses& at, int64_t row, int64_t rows, int64_t first_column, int64_t columns,
+             int64_t padded, const T* sums) const {
     const ConvertRow narrow = convert_row(product_.accumulator, product_.c);
     std::byte* to = at.c + (row * product_.c_m + first_column * product_.c_n) * size_of(product_.c);
     const int64_t item = size_of(product_.c);
     if (std::abs(product_.c_n) <= std::abs(product_.c_m) || rows == 1) {
-      for (int64_t r = 0; r < rows; ++r) narrow(sums + r * padded, 1, to + r * product_.c_m * item, product_.c_n, columns);
+      for (int64_t r = 0; r < rows; ++r)
+        narrow(sums + r * padded, 1, to + r * product_.c_m * item, product_.c_n, columns);
       return;
     }
     for (int64_t j = 0; j < columns; ++j) narrow(sums + j, padded, to + j * product_.c_n * item, product_.c_m, rows);

@@ -1,4 +1,5 @@
-// Matrix products with few rows: limited by reading the large operand, which is read once, in the order it lies in memory.
+// Matrix products with few rows: limited by reading the large operand, which is read once, in the order it lies in
+// memory.
 #include <algorithm>
 #include <cstring>
 
@@ -13,8 +14,8 @@ namespace opentrn::engines::reference {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kColumns = 256;  // outputs that accumulate together when B's rows are strided
-constexpr int64_t kWork = 32768;   // multiplications worth a thread
+constexpr int64_t kColumns = 1024;  // outputs of a row that are computed together, at most
+constexpr int64_t kWork = 32768;    // multiplications worth a thread
 
 typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(4), may_alias));
 typedef uint16_t HalfLanes __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(2), may_alias));
@@ -42,86 +43,131 @@ OPENTRN_INLINE float sum_of(const Lanes& lanes) {
   return sums[0];
 }
 
-// out[r] = dot(row, x[r]) for `rows` rows of x, which lie k elements apart.
-template <int rows, typename T>
-OPENTRN_INLINE void dot_row(int64_t k, const T* row, const float* x, float* out) {
-  Lanes sums[rows][2] = {};
+// out[r * kColumns + c] = dot(x[r], b[c]) for `rows` rows of x, k elements apart, and `columns` rows of b, b_n elements
+// apart.
+template <int rows, int columns, typename T>
+OPENTRN_INLINE void dot_tile(int64_t k, const T* b, int64_t b_n, const float* x, float* out) {
+  Lanes sums[rows][columns] = {};
   int64_t i = 0;
-  for (; i + 2 * kLanes <= k; i += 2 * kLanes) {
-    Lanes first, second;
-    load(row + i, first);
-    load(row + i + kLanes, second);
+  for (; i + kLanes <= k; i += kLanes) {
+    Lanes right[columns];
+    for (int c = 0; c < columns; ++c) load(b + c * b_n + i, right[c]);
     for (int r = 0; r < rows; ++r) {
-      sums[r][0] += first * *reinterpret_cast<const Lanes*>(x + r * k + i);
-      sums[r][1] += second * *reinterpret_cast<const Lanes*>(x + r * k + i + kLanes);
+      Lanes left;
+      load(x + r * k + i, left);
+      for (int c = 0; c < columns; ++c) sums[r][c] += left * right[c];
     }
   }
   for (int r = 0; r < rows; ++r) {
-    float sum = sum_of(sums[r][0] + sums[r][1]);
-    for (int64_t j = i; j < k; ++j) sum += static_cast<float>(row[j]) * x[r * k + j];
-    out[r] = sum;
-  }
-}
-
-// out[r * kColumns + j] += sum over four steps of k of x[r] * b[j]
-template <int rows, typename T>
-OPENTRN_INLINE void add_rows(int64_t columns, int64_t steps, const T* b, int64_t b_k, const float* x, int64_t k, float* out) {
-  for (int r = 0; r < rows; ++r) {
-    float* sums = out + r * kColumns;
-    const float* factor = x + r * k;
-    if (steps == 4) {
-      for (int64_t j = 0; j < columns; ++j) {
-        const float near = factor[0] * static_cast<float>(b[j]) + factor[1] * static_cast<float>(b[b_k + j]);
-        const float far = factor[2] * static_cast<float>(b[2 * b_k + j]) + factor[3] * static_cast<float>(b[3 * b_k + j]);
-        sums[j] += near + far;
-      }
-      continue;
-    }
-    for (int64_t s = 0; s < steps; ++s) {
-      for (int64_t j = 0; j < columns; ++j) sums[j] += factor[s] * static_cast<float>(b[s * b_k + j]);
+    for (int c = 0; c < columns; ++c) {
+      float sum = sum_of(sums[r][c]);
+      for (int64_t j = i; j < k; ++j) sum += static_cast<float>(b[c * b_n + j]) * x[r * k + j];
+      out[r * kColumns + c] = sum;
     }
   }
 }
 
-/// `count` outputs for each of `rows` rows of x. Output j of row r goes to out[r * kColumns + j].
+// dot(x, b): one stream of memory, several sums under way.
 template <typename T>
-using Outputs = void (*)(int64_t count, int64_t k, const T* b, int64_t stride, const float* x, float* out);
+OPENTRN_INLINE float dot(int64_t k, const T* b, const float* x) {
+  constexpr int kSums = 4;
+  Lanes sums[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums * kLanes <= k; i += kSums * kLanes) {
+    for (int s = 0; s < kSums; ++s) {
+      Lanes left, right;
+      load(x + i + s * kLanes, left);
+      load(b + i + s * kLanes, right);
+      sums[s] += left * right;
+    }
+  }
+  for (; i + kLanes <= k; i += kLanes) {
+    Lanes left, right;
+    load(x + i, left);
+    load(b + i, right);
+    sums[0] += left * right;
+  }
+  float sum = sum_of((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  for (; i < k; ++i) sum += static_cast<float>(b[i]) * x[i];
+  return sum;
+}
 
-template <int rows, typename T>
-OPENTRN_INLINE void contiguous_outputs(int64_t count, int64_t k, const T* b, int64_t b_n, const float* x, float* out) {
-  for (int64_t j = 0; j < count; ++j) {
-    float sums[rows];
-    dot_row<rows>(k, b + j * b_n, x, sums);
-    for (int r = 0; r < rows; ++r) out[r * kColumns + j] = sums[r];
+// sums[j] += sum over up to four steps of k of x[step] * b[step][j]
+template <typename T>
+OPENTRN_INLINE void add_rows(int64_t columns, int64_t steps, const T* b, int64_t b_k, const float* x, float* sums) {
+  if (steps == 4) {
+    for (int64_t j = 0; j < columns; ++j) {
+      const float near = x[0] * static_cast<float>(b[j]) + x[1] * static_cast<float>(b[b_k + j]);
+      const float far = x[2] * static_cast<float>(b[2 * b_k + j]) + x[3] * static_cast<float>(b[3 * b_k + j]);
+      sums[j] += near + far;
+    }
+    return;
+  }
+  for (int64_t s = 0; s < steps; ++s) {
+    for (int64_t j = 0; j < columns; ++j) sums[j] += x[s] * static_cast<float>(b[s * b_k + j]);
   }
 }
 
 template <int rows, typename T>
-OPENTRN_INLINE void strided_outputs(int64_t count, int64_t k, const T* b, int64_t b_k, const float* x, float* out) {
-  for (int r = 0; r < rows; ++r) std::fill_n(out + r * kColumns, count, 0.0f);
+OPENTRN_INLINE void dot_rows(int64_t count, int64_t k, const T* b, int64_t b_n, const float* x, float* out) {
+  int64_t j = 0;
+  for (; j + 2 <= count; j += 2) dot_tile<rows, 2>(k, b + j * b_n, b_n, x, out + j);
+  if (j < count) dot_tile<rows, 1>(k, b + j * b_n, b_n, x, out + j);
+}
+
+// `count` outputs for each of `rows` rows of x. Output j of row r goes to out[r * kColumns + j].
+template <typename T>
+OPENTRN_INLINE void contiguous_outputs(int64_t rows, int64_t count, int64_t k, const T* b, int64_t b_n, const float* x,
+                                       float* out) {
+  // A few columns at a time, so that they stay in the first cache while all rows pass over them.
+  constexpr int64_t kGroup = 4;
+  for (int64_t first = 0; first < count; first += kGroup) {
+    const int64_t columns = std::min(kGroup, count - first);
+    const T* from = b + first * b_n;
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) dot_rows<4>(columns, k, from, b_n, x + r * k, out + r * kColumns + first);
+    for (; r + 2 <= rows; r += 2) dot_rows<2>(columns, k, from, b_n, x + r * k, out + r * kColumns + first);
+    if (r == rows) continue;
+    for (int64_t j = 0; j < columns; ++j) out[r * kColumns + first + j] = dot(k, from + j * b_n, x + r * k);
+  }
+}
+
+template <typename T>
+OPENTRN_INLINE void strided_outputs(int64_t rows, int64_t count, int64_t k, const T* b, int64_t b_k, const float* x,
+                                    float* out) {
+  for (int64_t r = 0; r < rows; ++r) std::fill_n(out + r * kColumns, count, 0.0f);
   for (int64_t i = 0; i < k; i += 4) {
-    add_rows<rows>(count, std::min<int64_t>(4, k - i), b + i * b_k, b_k, x + i, k, out);
+    for (int64_t r = 0; r < rows; ++r) {
+      add_rows(count, std::min<int64_t>(4, k - i), b + i * b_k, b_k, x + r * k + i, out + r * kColumns);
+    }
   }
 }
 
-// One function for each count of rows and element type, so that each can be compiled for several instruction sets.
-#define OPENTRN_OUTPUTS(name, type, body)                                                                            \
-  OPENTRN_VECTOR_CLONES void name(int64_t rows, int64_t count, int64_t k, const type* b, int64_t stride, const float* x, \
-                                  float* out) {                                                                      \
-    switch (rows) {                                                                                                  \
-      case 1: return body<1>(count, k, b, stride, x, out);                                                           \
-      case 2: return body<2>(count, k, b, stride, x, out);                                                           \
-      case 3: return body<3>(count, k, b, stride, x, out);                                                           \
-      default: return body<4>(count, k, b, stride, x, out);                                                          \
-    }                                                                                                                \
-  }
-OPENTRN_OUTPUTS(contiguous_f32, float, contiguous_outputs)
-OPENTRN_OUTPUTS(contiguous_bf16, BFloat16, contiguous_outputs)
-OPENTRN_OUTPUTS(contiguous_f16, Half, contiguous_outputs)
-OPENTRN_OUTPUTS(strided_f32, float, strided_outputs)
-OPENTRN_OUTPUTS(strided_bf16, BFloat16, strided_outputs)
-OPENTRN_OUTPUTS(strided_f16, Half, strided_outputs)
-#undef OPENTRN_OUTPUTS
+// Plain functions, so that each can be compiled for several instruction sets.
+OPENTRN_VECTOR_CLONES void contiguous_f32(int64_t rows, int64_t count, int64_t k, const float* b, int64_t b_n,
+                                          const float* x, float* out) {
+  contiguous_outputs(rows, count, k, b, b_n, x, out);
+}
+OPENTRN_VECTOR_CLONES void contiguous_bf16(int64_t rows, int64_t count, int64_t k, const BFloat16* b, int64_t b_n,
+                                           const float* x, float* out) {
+  contiguous_outputs(rows, count, k, b, b_n, x, out);
+}
+OPENTRN_VECTOR_CLONES void contiguous_f16(int64_t rows, int64_t count, int64_t k, const Half* b, int64_t b_n,
+                                          const float* x, float* out) {
+  contiguous_outputs(rows, count, k, b, b_n, x, out);
+}
+OPENTRN_VECTOR_CLONES void strided_f32(int64_t rows, int64_t count, int64_t k, const float* b, int64_t b_k,
+                                       const float* x, float* out) {
+  strided_outputs(rows, count, k, b, b_k, x, out);
+}
+OPENTRN_VECTOR_CLONES void strided_bf16(int64_t rows, int64_t count, int64_t k, const BFloat16* b, int64_t b_k,
+                                        const float* x, float* out) {
+  strided_outputs(rows, count, k, b, b_k, x, out);
+}
+OPENTRN_VECTOR_CLONES void strided_f16(int64_t rows, int64_t count, int64_t k, const Half* b, int64_t b_k,
+                                       const float* x, float* out) {
+  strided_outputs(rows, count, k, b, b_k, x, out);
+}
 
 void compute_outputs(const MatrixProduct& product, int64_t count, const std::byte* b, const float* x, float* out) {
   const bool contiguous = product.b_k == 1;
@@ -144,8 +190,10 @@ void widen_rows(const MatrixProduct& product, const std::byte* a, float* x) {
 }
 
 // Outputs [first, first + count) of one product of the batch.
-void compute_block(const MatrixProduct& product, const MatrixAddresses& at, int64_t first, int64_t count, const float* x) {
-  float out[kFewRows * kColumns];
+void compute_block(const MatrixProduct& product, const MatrixAddresses& at, int64_t first, int64_t count,
+                   const float* x) {
+  const Workspace space(product.m * kColumns * static_cast<int64_t>(sizeof(float)));
+  auto* out = space.as<float>();
   compute_outputs(product, count, at.b + first * product.b_n * size_of(product.b), x, out);
   const ConvertRow narrow = convert_row(DType::F32, product.c);
   for (int64_t r = 0; r < product.m; ++r) {
@@ -154,9 +202,12 @@ void compute_block(const MatrixProduct& product, const MatrixAddresses& at, int6
   }
 }
 
-// Contiguous columns want long blocks; rows of B can be cut as finely as the threads like.
+// Contiguous columns want long blocks, as memory is read in pieces of one; rows of B can be cut finely.
 int64_t block_size(const MatrixProduct& product) {
-  if (product.b_k != 1) return kColumns;
+  if (product.b_k != 1) {
+    const int64_t share = product.n / (int64_t{2} * thread_count()) + 1;
+    return std::clamp<int64_t>((share + 63) / 64 * 64, 64, kColumns);
+  }
   return std::clamp<int64_t>(kWork / std::max<int64_t>(1, product.k * product.m), 8, kColumns);
 }
 
@@ -164,7 +215,8 @@ int64_t block_size(const MatrixProduct& product) {
 
 bool few_rows_apply(const MatrixProduct& product) {
   const bool type_known = product.b == DType::F32 || product.b == DType::BF16 || product.b == DType::F16;
-  return product.m <= kFewRows && type_known && (product.b_k == 1 || product.b_n == 1);
+  if (!type_known) return false;
+  return (product.b_k == 1 && product.m <= kFewRows) || (product.b_n == 1 && product.m <= kFewRowsAcross);
 }
 
 void few_rows_product(const MatrixProduct& product, const MatrixAddresses& addresses) {

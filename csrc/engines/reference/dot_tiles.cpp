@@ -53,7 +53,8 @@ void portable_tile(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, bo
 
 #if defined(__x86_64__)
 template <typename T>
-__attribute__((target("avx2,fma"))) void avx2_tile(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, bool add) {
+__attribute__((target("avx2,fma"))) void avx2_tile(int64_t k, const T* a, const T* b, T* c, int64_t c_stride,
+                                                   bool add) {
   multiply_tile<T, 32, 6, 2>(k, a, b, c, c_stride, add);
 }
 

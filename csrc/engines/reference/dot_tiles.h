@@ -5,8 +5,8 @@
 
 namespace opentrn::engines::reference {
 
-/// Multiplies a panel of A (k rows of `rows` elements) with a panel of B (k rows of `columns` elements) and stores the tile to
-/// C, or adds it there. Panels are aligned to 64 bytes and dense; C's rows are `c_stride` elements apart.
+/// Multiplies a panel of A (k rows of `rows` elements) with a panel of B (k rows of `columns` elements) and stores the
+/// tile to C, or adds it there. Panels are aligned to 64 bytes and dense; C's rows are `c_stride` elements apart.
 template <typename T>
 struct TileKernel {
   int64_t rows;

@@ -1,5 +1,5 @@
-// Element-wise primitives: picks the loop for the types, wraps it in conversions for the types that are stored narrower than they
-// are computed, and runs it over the nest of all operands.
+// Element-wise primitives: picks the loop for the types, wraps it in conversions for the types that are stored narrower
+// than they are computed, and runs it over the nest of all operands.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -116,7 +116,8 @@ Kernel elementwise_kernel(const Problem& problem) {
   const std::vector<View> views = nest_views(problem, chosen.exchanged);
   Nest nest = nest_over(views);
   const int64_t grain = is_costly(problem.node.op) ? kGrain / 8 : kGrain;
-  const bool any_narrow = std::any_of(views.begin(), views.end(), [](const View& view) { return is_narrow(view.dtype); });
+  const bool any_narrow =
+      std::any_of(views.begin(), views.end(), [](const View& view) { return is_narrow(view.dtype); });
   if (chosen.as_stored || !any_narrow) {
     return nest_kernel(std::move(nest), problem.operands.size(), chosen.exchanged, grain, chosen.loop);
   }

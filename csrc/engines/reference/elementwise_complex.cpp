@@ -83,7 +83,8 @@ Complex128 atan2(Complex128 x, Complex128 y) {
 Complex128 cbrt(Complex128 x) { return x == 0.0 ? x : std::pow(x, 1.0 / 3); }
 Complex128 expm1(Complex128 x) {
   const double half_sine = std::sin(x.imag() / 2);
-  return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * half_sine * half_sine, std::exp(x.real()) * std::sin(x.imag())};
+  return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * half_sine * half_sine,
+          std::exp(x.real()) * std::sin(x.imag())};
 }
 Complex128 log1p(Complex128 x) {
   const double magnitude = std::hypot(1 + x.real(), x.imag());
@@ -91,7 +92,9 @@ Complex128 log1p(Complex128 x) {
   const double square_minus_one = x.real() * (2 + x.real()) + x.imag() * x.imag();
   return {near_one ? std::log1p(square_minus_one) / 2 : std::log(magnitude), std::atan2(x.imag(), 1 + x.real())};
 }
-Complex128 logistic(Complex128 x) { return x.real() >= 0 ? 1.0 / (1.0 + std::exp(-x)) : std::exp(x) / (1.0 + std::exp(x)); }
+Complex128 logistic(Complex128 x) {
+  return x.real() >= 0 ? 1.0 / (1.0 + std::exp(-x)) : std::exp(x) / (1.0 + std::exp(x));
+}
 Complex128 negate(Complex128 x) { return -x; }
 Complex128 rsqrt(Complex128 x) { return 1.0 / std::sqrt(x); }
 Complex128 sign(Complex128 x) {

@@ -119,7 +119,8 @@ struct Power {
       return T{0};
     }
     T result{1};
-    for (auto rest = static_cast<std::make_unsigned_t<T>>(exponent); rest != 0; rest = static_cast<decltype(rest)>(rest >> 1)) {
+    for (auto rest = static_cast<std::make_unsigned_t<T>>(exponent); rest != 0;
+         rest = static_cast<decltype(rest)>(rest >> 1)) {
       if (rest & 1) result = Multiply{}(result, base);
       base = Multiply{}(base, base);
     }

@@ -19,7 +19,9 @@ class Folder {
 
   int64_t accumulator_size() const { return fold_->accumulator_size; }
   void neutral(std::byte* accumulator) const { fold_->neutral(accumulator); }
-  void merge(int64_t n, const std::byte* others, std::byte* accumulators) const { fold_->merge(n, others, accumulators); }
+  void merge(int64_t n, const std::byte* others, std::byte* accumulators) const {
+    fold_->merge(n, others, accumulators);
+  }
 
   void start(const std::byte* element, std::byte* accumulator) const {
     if (widen_ == nullptr) return fold_->start(element, accumulator);
@@ -44,7 +46,8 @@ class Folder {
       const int64_t count = std::min(kBlock, n - first);
       const std::byte* from = elements + first * step;
       if (widen_ != nullptr) widen_(from, step / stored_size_, wide, 1, count);
-      fold_->scan(count, widen_ != nullptr ? wide : from, widen_ != nullptr ? fold_->element_size : step, accumulator, running);
+      fold_->scan(count, widen_ != nullptr ? wide : from, widen_ != nullptr ? fold_->element_size : step, accumulator,
+                  running);
       finish(count, running, results + first * result_step, result_step);
     }
   }

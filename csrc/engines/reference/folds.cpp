@@ -71,7 +71,8 @@ struct Maximum {
   using Element = T;
   using Accumulator = T;
   static T neutral() {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::lowest();
   }
   static T from(T x) { return x; }
   static T combine(T x, T y) { return y > x || y != y ? y : x; }
@@ -119,7 +120,9 @@ struct Functions {
   using Accumulator = typename Reducer::Accumulator;
   static_assert(sizeof(Accumulator) <= kMaxAccumulator);
 
-  static Accumulator& accumulator(std::byte* address, int64_t i = 0) { return reinterpret_cast<Accumulator*>(address)[i]; }
+  static Accumulator& accumulator(std::byte* address, int64_t i = 0) {
+    return reinterpret_cast<Accumulator*>(address)[i];
+  }
   static Element element(const std::byte* address, int64_t step, int64_t i) {
     return *reinterpret_cast<const Element*>(address + i * step);
   }
@@ -166,7 +169,8 @@ struct Functions {
       for (int64_t i = 0; i < n; ++i) accumulators[i] = Reducer::combine(accumulators[i], Reducer::from(elements[i]));
       return;
     }
-    for (int64_t i = 0; i < n; ++i) accumulator(to, i) = Reducer::combine(accumulator(to, i), Reducer::from(element(from, step, i)));
+    for (int64_t i = 0; i < n; ++i)
+      accumulator(to, i) = Reducer::combine(accumulator(to, i), Reducer::from(element(from, step, i)));
   }
 
   static void merge(int64_t n, const std::byte* from, std::byte* to) {
@@ -174,7 +178,8 @@ struct Functions {
     for (int64_t i = 0; i < n; ++i) accumulator(to, i) = Reducer::combine(accumulator(to, i), others[i]);
   }
 
-  static constexpr Fold table{sizeof(Accumulator), sizeof(Element), start, finish, neutral, fold, scan, fold_each, merge};
+  static constexpr Fold table{
+      sizeof(Accumulator), sizeof(Element), start, finish, neutral, fold, scan, fold_each, merge};
 };
 
 template <typename Reducer>
@@ -182,7 +187,8 @@ const Fold* table() {
   return &Functions<Reducer>::table;
 }
 
-// Wrapping sums and products do not depend on the sign; small ones are done in 32 bits, where nothing overflows undefined.
+// Wrapping sums and products do not depend on the sign; small ones are done in 32 bits, where nothing overflows
+// undefined.
 template <typename T>
 const Fold* integer_fold(Op reducer) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -247,12 +253,60 @@ struct FastSum {
                               fold,           Plain::scan,   fold_each,    Plain::merge};
 };
 
+template <typename Reducer>
+OPENTRN_INLINE float extreme(int64_t n, const float* from) {
+  constexpr int64_t kLanes = 32;
+  float lanes[kLanes];
+  for (float& lane : lanes) lane = Reducer::neutral();
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t j = 0; j < kLanes; ++j) lanes[j] = Reducer::combine(lanes[j], from[i + j]);
+  }
+  for (; i < n; ++i) lanes[0] = Reducer::combine(lanes[0], from[i]);
+  for (const float lane : lanes) lanes[0] = Reducer::combine(lanes[0], lane);
+  return lanes[0];
+}
+
+template <typename Reducer>
+OPENTRN_INLINE void extreme_each(int64_t n, const float* from, float* to) {
+  OPENTRN_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < n; ++i) to[i] = Reducer::combine(to[i], from[i]);
+}
+
+OPENTRN_VECTOR_CLONES float maximum_dense(int64_t n, const float* from) { return extreme<Maximum<float>>(n, from); }
+OPENTRN_VECTOR_CLONES float minimum_dense(int64_t n, const float* from) { return extreme<Minimum<float>>(n, from); }
+OPENTRN_VECTOR_CLONES void maximum_each(int64_t n, const float* from, float* to) {
+  extreme_each<Maximum<float>>(n, from, to);
+}
+OPENTRN_VECTOR_CLONES void minimum_each(int64_t n, const float* from, float* to) {
+  extreme_each<Minimum<float>>(n, from, to);
+}
+
+/// Likewise the largest and smallest float32.
+template <typename Reducer, float (*dense)(int64_t, const float*), void (*each)(int64_t, const float*, float*)>
+struct FastExtreme {
+  using Plain = Functions<Reducer>;
+
+  static void fold(int64_t n, const std::byte* from, int64_t step, std::byte* to) {
+    if (step != sizeof(float)) return Plain::fold(n, from, step, to);
+    float& result = *reinterpret_cast<float*>(to);
+    result = Reducer::combine(result, dense(n, reinterpret_cast<const float*>(from)));
+  }
+  static void fold_each(int64_t n, const std::byte* from, int64_t step, std::byte* to) {
+    if (step != sizeof(float)) return Plain::fold_each(n, from, step, to);
+    each(n, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to));
+  }
+
+  static constexpr Fold table{sizeof(float), sizeof(float), Plain::start, Plain::finish, Plain::neutral,
+                              fold,          Plain::scan,   fold_each,    Plain::merge};
+};
+
 const Fold* float_fold(Op reducer) {
   switch (reducer) {
     case Op::Add: return &FastSum::table;
     case Op::Multiply: return table<Product<float, double>>();
-    case Op::Maximum: return table<Maximum<float>>();
-    case Op::Minimum: return table<Minimum<float>>();
+    case Op::Maximum: return &FastExtreme<Maximum<float>, maximum_dense, maximum_each>::table;
+    case Op::Minimum: return &FastExtreme<Minimum<float>, minimum_dense, minimum_each>::table;
     default: return nullptr;
   }
 }

@@ -11,8 +11,9 @@ namespace opentrn::engines::reference {
 
 inline constexpr int64_t kMaxAccumulator = 16;  // bytes
 
-/// The functions of one reducer on one type arithmetic is done in. Accumulators are wider than elements where that keeps digits:
-/// sums and products of floats in double, sums of doubles with compensation. Elements are `step` bytes apart.
+/// The functions of one reducer on one type arithmetic is done in. Accumulators are wider than elements where that
+/// keeps digits: sums and products of floats in double, sums of doubles with compensation. Elements are `step` bytes
+/// apart.
 struct Fold {
   int64_t accumulator_size = 0;
   int64_t element_size = 0;
@@ -24,7 +25,8 @@ struct Fold {
   /// accumulator = accumulator o element[0] o element[1] ...
   void (*fold)(int64_t n, const std::byte* elements, int64_t step, std::byte* accumulator) = nullptr;
   /// The same, with the accumulator after each element stored to `running`.
-  void (*scan)(int64_t n, const std::byte* elements, int64_t step, std::byte* accumulator, std::byte* running) = nullptr;
+  void (*scan)(int64_t n, const std::byte* elements, int64_t step, std::byte* accumulator,
+               std::byte* running) = nullptr;
   /// accumulator[i] = accumulator[i] o element[i]
   void (*fold_each)(int64_t n, const std::byte* elements, int64_t step, std::byte* accumulators) = nullptr;
   /// accumulator[i] = accumulator[i] o other[i]

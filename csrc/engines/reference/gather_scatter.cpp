@@ -21,8 +21,8 @@ struct IndexedDimension {
   int64_t position;  // of this dimension among the window's, or -1
 };
 
-/// What gather and scatter share, resolved: `batch` is a nest over the index vectors, its steps those of the windows' side (the
-/// gather's result, the scatter's updates), of the operand (through batching dimensions), and of the indices.
+/// What gather and scatter share, resolved: `batch` is a nest over the index vectors, its steps those of the windows'
+/// side (the gather's result, the scatter's updates), of the operand (through batching dimensions), and of the indices.
 struct Windows {
   Nest batch;
   std::vector<IndexedDimension> indexed;
@@ -231,7 +231,8 @@ Kernel scatter_kernel(const Problem& problem) {
     run_sequential(scatter.windows.batch, {operands[2], results[0], operands[1]},
                    [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
                      for (int64_t i = 0; i < n; ++i) {
-                       scatter.apply(pointers[1] + i * steps[1], pointers[0] + i * steps[0], pointers[2] + i * steps[2]);
+                       scatter.apply(pointers[1] + i * steps[1], pointers[0] + i * steps[0],
+                                     pointers[2] + i * steps[2]);
                      }
                    });
   };

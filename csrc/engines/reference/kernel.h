@@ -1,4 +1,5 @@
-// A kernel is one primitive with everything resolved: types, shapes and strides are fixed, only the addresses are missing.
+// A kernel is one primitive with everything resolved: types, shapes and strides are fixed, only the addresses are
+// missing.
 #pragma once
 
 #include <functional>

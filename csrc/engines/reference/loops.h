@@ -1,14 +1,14 @@
-// Innermost loops of the element-wise primitives. A loop is a plain function over n elements; operands that lie densely or are one
-// repeated element take loops the compiler vectorises.
+// Innermost loops of the element-wise primitives. A loop is a plain function over n elements; operands that lie densely
+// or are one repeated element take loops the compiler vectorises.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "base/dtype.h"
 #include "engines/reference/target.h"
 #include "ir/attributes.h"
 #include "ir/opcode.h"
-#include "base/dtype.h"
 
 namespace opentrn::engines::reference {
 
@@ -66,8 +66,8 @@ void binary_loop(int64_t n, std::byte* const* pointers, const int64_t* steps) {
   }
 }
 
-/// The loop of a primitive on a type arithmetic is done in (`compute_dtype`), or null when it is not defined for the type. `dtype`
-/// is that of the first operand (of the branches for Select).
+/// The loop of a primitive on a type arithmetic is done in (`compute_dtype`), or null when it is not defined for the
+/// type. `dtype` is that of the first operand (of the branches for Select).
 Loop float_unary(ir::Op op, DType dtype);
 Loop float_binary(ir::Op op, DType dtype);
 Loop integer_unary(ir::Op op, DType dtype);

@@ -25,8 +25,9 @@ void transpose_product(MatrixProduct& product, MatrixAddresses& addresses);
 /// The addresses of one product of the batch.
 MatrixAddresses batch_addresses(const MatrixProduct& product, const MatrixAddresses& first, int64_t batch);
 
-/// Few rows of A (at most `kFewRows`) against a large B, read once as it lies in memory. Accumulates in float32.
-inline constexpr int64_t kFewRows = 4;
+/// Few rows of A against a large B, read once as it lies in memory. Accumulates in float32.
+inline constexpr int64_t kFewRows = 16;       // where k is contiguous in B
+inline constexpr int64_t kFewRowsAcross = 4;  // where the columns are
 bool few_rows_apply(const MatrixProduct& product);
 void few_rows_product(const MatrixProduct& product, const MatrixAddresses& addresses);
 

@@ -1,4 +1,5 @@
-// Loop nests over several strided operands at once: dimensions are ordered, merged where they can be, and split over threads.
+// Loop nests over several strided operands at once: dimensions are ordered, merged where they can be, and split over
+// threads.
 #pragma once
 
 #include <algorithm>
@@ -94,9 +95,8 @@ void run_parallel(const Nest& nest, const Pointers& pointers, int64_t grain, con
   const int64_t rows = nest.elements / inner.size;
   if (rows > 1) {
     const int64_t row_grain = std::max<int64_t>(1, grain / inner.size);
-    return parallel_for(0, rows, row_grain, [&](int64_t begin, int64_t end) {
-      detail::run_rows(nest, pointers, begin, end, body);
-    });
+    return parallel_for(0, rows, row_grain,
+                        [&](int64_t begin, int64_t end) { detail::run_rows(nest, pointers, begin, end, body); });
   }
   parallel_for(0, inner.size, grain, [&](int64_t begin, int64_t end) {
     Pointers part = pointers;

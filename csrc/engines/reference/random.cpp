@@ -36,7 +36,8 @@ void fill(uint64_t seed, uint64_t offset, int64_t words, std::byte* to) {
     for (int64_t i = begin; i < end; ++i) {
       const Block block = philox(seed, offset + static_cast<uint64_t>(i));
       const int64_t count = std::min(kWords, words - i * kWords);
-      std::memcpy(to + i * static_cast<int64_t>(sizeof(Block)), block.data(), static_cast<size_t>(count) * sizeof(uint32_t));
+      std::memcpy(to + i * static_cast<int64_t>(sizeof(Block)), block.data(),
+                  static_cast<size_t>(count) * sizeof(uint32_t));
     }
   });
 }

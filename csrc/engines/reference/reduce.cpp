@@ -1,4 +1,5 @@
-// Reductions over any dimensions: along memory where the reduced dimensions lie innermost, row upon row where the kept ones do.
+// Reductions over any dimensions: along memory where the reduced dimensions lie innermost, row upon row where the kept
+// ones do.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -11,9 +12,10 @@ namespace opentrn::engines::reference {
 
 namespace {
 
-constexpr int64_t kMostRowAccumulators = 512;
-constexpr int64_t kFewOutputs = 8;   // fewer results than this: the reduced elements are split over the threads instead
-constexpr int64_t kMostPieces = 64;  // of a split reduction; depends on sizes alone, so that sums do not depend on threads
+constexpr int64_t kMostRowAccumulators = 1024;
+constexpr int64_t kFewOutputs = 8;  // fewer results than this: the reduced elements are split over the threads instead
+constexpr int64_t kMostPieces =
+    64;  // of a split reduction; depends on sizes alone, so that sums do not depend on threads
 
 struct Reduction {
   Folder folder;
@@ -52,14 +54,15 @@ void fold_nest(const Reduction& reduction, std::byte* from, std::byte* accumulat
 // Every result on its own.
 void reduce_along(const Reduction& reduction, std::byte* operand, const std::byte* initial, std::byte* result) {
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, reduction.reduced.elements));
-  run_parallel(reduction.kept, {operand, result}, grain, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
-    for (int64_t i = 0; i < n; ++i) {
-      alignas(16) std::byte accumulator[kMaxAccumulator];
-      reduction.folder.start(initial, accumulator);
-      fold_nest(reduction, pointers[0] + i * steps[0], accumulator);
-      reduction.folder.finish(1, accumulator, pointers[1] + i * steps[1], 0);
-    }
-  });
+  run_parallel(reduction.kept, {operand, result}, grain,
+               [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
+                 for (int64_t i = 0; i < n; ++i) {
+                   alignas(16) std::byte accumulator[kMaxAccumulator];
+                   reduction.folder.start(initial, accumulator);
+                   fold_nest(reduction, pointers[0] + i * steps[0], accumulator);
+                   reduction.folder.finish(1, accumulator, pointers[1] + i * steps[1], 0);
+                 }
+               });
 }
 
 // One result from piece `piece` of `pieces` of the reduced elements.
@@ -70,9 +73,10 @@ void fold_piece(const Reduction& reduction, std::byte* from, int64_t piece, int6
   const int64_t begin = count * piece / pieces;
   const int64_t end = count * (piece + 1) / pieces;
   if (rows == 1) return reduction.folder.fold(end - begin, from + begin * inner.steps[0], inner.steps[0], accumulator);
-  detail::run_rows(reduction.reduced, {from}, begin, end, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
-    reduction.folder.fold(n, pointers[0], steps[0], accumulator);
-  });
+  detail::run_rows(reduction.reduced, {from}, begin, end,
+                   [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
+                     reduction.folder.fold(n, pointers[0], steps[0], accumulator);
+                   });
 }
 
 // Few results of many elements: pieces in parallel, merged in order.
@@ -114,7 +118,7 @@ void reduce_rows(const Reduction& reduction, std::byte* from, const std::byte* i
 
 void reduce_across(const Reduction& reduction, std::byte* operand, const std::byte* initial, std::byte* result) {
   const LoopDimension& inner = reduction.kept.dimensions[0];
-  const int64_t block = std::clamp<int64_t>((inner.size / 8 + 63) / 64 * 64, 64, kMostRowAccumulators);
+  const int64_t block = std::clamp<int64_t>((inner.size / 4 + 63) / 64 * 64, 64, kMostRowAccumulators);
   const int64_t blocks = (inner.size + block - 1) / block;
   const int64_t rows = reduction.kept.elements / inner.size;
   const int64_t work = std::min(block, inner.size) * reduction.reduced.elements;

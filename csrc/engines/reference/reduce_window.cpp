@@ -55,11 +55,11 @@ View without_dimension(const View& view, size_t dimension) {
 /// A scan along one dimension for every line of the others.
 struct ScanLines {
   Folder folder;
-  Nest lines;            // steps of the operand, then of the result
-  int64_t size = 0;      // elements along a line
-  int64_t from = 0;      // bytes to the element a line begins with
+  Nest lines;        // steps of the operand, then of the result
+  int64_t size = 0;  // elements along a line
+  int64_t from = 0;  // bytes to the element a line begins with
   int64_t to = 0;
-  int64_t from_step = 0; // bytes
+  int64_t from_step = 0;  // bytes
   int64_t to_step = 0;
 };
 
@@ -70,7 +70,8 @@ ScanLines make_scan(const Problem& problem, const Scan& scan) {
   const View operand_lines = without_dimension(operand, scan.dimension);
   const View result_lines = without_dimension(result, scan.dimension);
   const std::array<const View*, 2> views{&operand_lines, &result_lines};
-  ScanLines lines{Folder(attributes.reducer, operand.dtype), make_nest(views), operand.shape[scan.dimension], 0, 0, 0, 0};
+  ScanLines lines{
+      Folder(attributes.reducer, operand.dtype), make_nest(views), operand.shape[scan.dimension], 0, 0, 0, 0};
   lines.from_step = operand.strides[scan.dimension] * operand.item_size();
   lines.to_step = result.strides[scan.dimension] * result.item_size();
   if (!scan.reverse) return lines;
@@ -83,36 +84,39 @@ ScanLines make_scan(const Problem& problem, const Scan& scan) {
 
 void scan_along(const ScanLines& scan, std::byte* operand, const std::byte* initial, std::byte* result) {
   const int64_t grain = std::max<int64_t>(1, kGrain / scan.size);
-  run_parallel(scan.lines, {operand + scan.from, result + scan.to}, grain, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
-    for (int64_t i = 0; i < n; ++i) {
-      alignas(16) std::byte accumulator[kMaxAccumulator];
-      scan.folder.start(initial, accumulator);
-      scan.folder.scan(scan.size, pointers[0] + i * steps[0], scan.from_step, accumulator, pointers[1] + i * steps[1],
-                       scan.to_step);
-    }
-  });
+  run_parallel(scan.lines, {operand + scan.from, result + scan.to}, grain,
+               [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
+                 for (int64_t i = 0; i < n; ++i) {
+                   alignas(16) std::byte accumulator[kMaxAccumulator];
+                   scan.folder.start(initial, accumulator);
+                   scan.folder.scan(scan.size, pointers[0] + i * steps[0], scan.from_step, accumulator,
+                                    pointers[1] + i * steps[1], scan.to_step);
+                 }
+               });
 }
 
 // Neighbouring lines side by side.
 void scan_across(const ScanLines& scan, std::byte* operand, const std::byte* initial, std::byte* result) {
   constexpr int64_t kLines = 256;
   const int64_t size = scan.folder.accumulator_size();
-  run_parallel(scan.lines, {operand + scan.from, result + scan.to}, kLines, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
-    alignas(64) std::byte accumulators[kLines * kMaxAccumulator];
-    for (int64_t first = 0; first < n; first += kLines) {
-      const int64_t count = std::min(kLines, n - first);
-      for (int64_t i = 0; i < count; ++i) scan.folder.start(initial, accumulators + i * size);
-      const std::byte* from = pointers[0] + first * steps[0];
-      std::byte* to = pointers[1] + first * steps[1];
-      for (int64_t i = 0; i < scan.size; ++i) {
-        scan.folder.fold_each(count, from + i * scan.from_step, steps[0], accumulators);
-        scan.folder.finish(count, accumulators, to + i * scan.to_step, steps[1]);
-      }
-    }
-  });
+  run_parallel(scan.lines, {operand + scan.from, result + scan.to}, kLines,
+               [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
+                 alignas(64) std::byte accumulators[kLines * kMaxAccumulator];
+                 for (int64_t first = 0; first < n; first += kLines) {
+                   const int64_t count = std::min(kLines, n - first);
+                   for (int64_t i = 0; i < count; ++i) scan.folder.start(initial, accumulators + i * size);
+                   const std::byte* from = pointers[0] + first * steps[0];
+                   std::byte* to = pointers[1] + first * steps[1];
+                   for (int64_t i = 0; i < scan.size; ++i) {
+                     scan.folder.fold_each(count, from + i * scan.from_step, steps[0], accumulators);
+                     scan.folder.finish(count, accumulators, to + i * scan.to_step, steps[1]);
+                   }
+                 }
+               });
 }
 
-/// A window at every position of the result. Positions in the padding and between dilated elements hold the initial value.
+/// A window at every position of the result. Positions in the padding and between dilated elements hold the initial
+/// value.
 struct Windows {
   Folder folder;
   Attributes attributes;
@@ -178,8 +182,8 @@ Kernel reduce_window_kernel(const Problem& problem) {
   const std::optional<Scan> scan = recognise_scan(attributes, operand.shape);
   if (!scan || operand.elements() == 0) return general;
   const ScanLines lines = make_scan(problem, *scan);
-  const bool across = lines.lines.dimensions[0].size > 1 &&
-                      std::abs(lines.lines.dimensions[0].steps[0]) < std::abs(lines.from_step);
+  const bool across =
+      lines.lines.dimensions[0].size > 1 && std::abs(lines.lines.dimensions[0].steps[0]) < std::abs(lines.from_step);
   const bool idempotent = is_idempotent(attributes.reducer);
   return [=](std::byte* const* operands, std::byte* const* results) {
     if (!idempotent && !lines.folder.starts_neutral(operands[1])) return general(operands, results);

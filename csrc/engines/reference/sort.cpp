@@ -82,9 +82,11 @@ struct Sort {
     convert_row(stored, compared)(keys, line.source_step / line.item_size, space.data(), 1, line.size);
     for (int64_t i = 0; i < line.size; ++i) entries[static_cast<size_t>(i)] = {space.as<Key>()[i], i};
     if (descending) {
-      std::stable_sort(entries.begin(), entries.end(), [](const auto& left, const auto& right) { return less(right, left); });
+      std::stable_sort(entries.begin(), entries.end(),
+                       [](const auto& left, const auto& right) { return less(right, left); });
     } else {
-      std::stable_sort(entries.begin(), entries.end(), [](const auto& left, const auto& right) { return less(left, right); });
+      std::stable_sort(entries.begin(), entries.end(),
+                       [](const auto& left, const auto& right) { return less(left, right); });
     }
   }
 
@@ -118,7 +120,8 @@ Kernel sort_kernel(const Problem& problem) {
   sort.stored = problem.operands[0].dtype;
   sort.compared = comparison_type(sort.stored);
   for (size_t i = 0; i < problem.operands.size(); ++i) {
-    sort.operands.push_back(make_line(problem.operands[i], problem.results[i], static_cast<size_t>(attributes.dimension)));
+    sort.operands.push_back(
+        make_line(problem.operands[i], problem.results[i], static_cast<size_t>(attributes.dimension)));
   }
   return [sort = std::move(sort)](std::byte* const* operands, std::byte* const* results) {
     switch (sort.compared) {

@@ -26,7 +26,8 @@ double erf_inv_estimate(double x) {
 double digamma_large(double x) {
   const double r = 1 / (x * x);
   const double series =
-      r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132 - r * (691.0 / 32760 - r / 12))))));
+      r *
+      (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132 - r * (691.0 / 32760 - r / 12))))));
   return std::log(x) - 0.5 / x - series;
 }
 

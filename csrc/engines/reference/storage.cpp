@@ -102,7 +102,8 @@ class ScratchAssignment {
     freed_[static_cast<size_t>(heir_of)] = true;  // its memory lives on as the result's
   }
 
-  // The storage of an operand that dies here and whose every element is read just before the result's is written to its place.
+  // The storage of an operand that dies here and whose every element is read just before the result's is written to its
+  // place.
   int64_t overwritten_operand(size_t step) const {
     const Access& access = steps_[step];
     const Place& result = access.results[0];

@@ -30,7 +30,8 @@ struct Access {
   uint64_t overwritable = 0;  // bit i: operand i may be overwritten in place, element by element, by result 0
 };
 
-/// Gives every Scratch storage its offset so that storages whose lifetimes do not meet share memory; returns the bytes needed.
+/// Gives every Scratch storage its offset so that storages whose lifetimes do not meet share memory; returns the bytes
+/// needed.
 int64_t assign_scratch(std::vector<Storage>& storages, const std::vector<Access>& steps);
 
 }  // namespace opentrn::engines::reference

@@ -5,7 +5,8 @@
 
 #define OPENTRN_INLINE inline __attribute__((always_inline))
 
-// The iterations of the next loop may run in any order: a result is either the very same elements as an operand or shares none.
+// The iterations of the next loop may run in any order: a result is either the very same elements as an operand or
+// shares none.
 #if defined(__clang__)
 #define OPENTRN_INDEPENDENT_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -1,6 +1,6 @@
-// Everything is evaluated in double and rounded once. Double has room for every intermediate result of a float argument, so that
-// overflow, underflow and denormal results come from the final rounding and need no cases of their own. The series are cut where
-// the first term left out is below 1e-12 of the result.
+// Everything is evaluated in double and rounded once. Double has room for every intermediate result of a float
+// argument, so that overflow, underflow and denormal results come from the final rounding and need no cases of their
+// own. The series are cut where the first term left out is below 1e-12 of the result.
 #include "engines/reference/vector_math.h"
 
 #include <array>
@@ -53,13 +53,14 @@ constexpr std::array<double, 5> kLog1pSeries = {1.0, -1.0 / 2, 1.0 / 3, -1.0 / 4
 constexpr std::array<double, 5> kTanhSeries = {1.0, -1.0 / 3, 2.0 / 15, -17.0 / 315, 62.0 / 2835};
 constexpr std::array<double, 6> kExpm1Series = {1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720};
 // 2/sqrt(pi) (-1)^n / (n! (2n+1))
-constexpr std::array<double, 13> kErfSeries = {
-    1.1283791670955126,     -0.37612638903183754,   0.11283791670955126,    -0.026866170645131252, 0.005223977625442188,
-    -0.0008548327023450853, 0.00012055332981789664, -1.492565035840625e-05, 1.6462114365889248e-06, -1.6365844691234924e-07,
-    1.4807192815879218e-08, -1.2290555301717928e-09, 9.422759064650411e-11};
+constexpr std::array<double, 13> kErfSeries = {1.1283791670955126,      -0.37612638903183754,   0.11283791670955126,
+                                               -0.026866170645131252,   0.005223977625442188,   -0.0008548327023450853,
+                                               0.00012055332981789664,  -1.492565035840625e-05, 1.6462114365889248e-06,
+                                               -1.6365844691234924e-07, 1.4807192815879218e-08, -1.2290555301717928e-09,
+                                               9.422759064650411e-11};
 // exp(x^2) erfc(x) for x in [1, 4] as a polynomial in (x-2)/(x+2): a Chebyshev fit, error of the erf 1.1e-11.
-constexpr std::array<double, 8> kErfcFit = {0.2553956762511268,   -0.4271858483085219,   0.2416582112154751,
-                                            -0.07897847337213533, 0.003732138369656251,  0.006993958074557698,
+constexpr std::array<double, 8> kErfcFit = {0.2553956762511268,     -0.4271858483085219,   0.2416582112154751,
+                                            -0.07897847337213533,   0.003732138369656251,  0.006993958074557698,
                                             -0.0008365721282988348, -0.0009395477216092654};
 
 constexpr double kLog2High = 0x1.62e42fefp-1;  // its product with an exponent is exact
@@ -170,7 +171,9 @@ OPENTRN_VECTOR_CLONES void dense_exp(int64_t n, const float* in, float* out) { i
 OPENTRN_VECTOR_CLONES void dense_expm1(int64_t n, const float* in, float* out) { in_double(n, in, out, expm1_of); }
 OPENTRN_VECTOR_CLONES void dense_log(int64_t n, const float* in, float* out) { in_double(n, in, out, log_of); }
 OPENTRN_VECTOR_CLONES void dense_log1p(int64_t n, const float* in, float* out) { in_double(n, in, out, log1p_of); }
-OPENTRN_VECTOR_CLONES void dense_logistic(int64_t n, const float* in, float* out) { in_double(n, in, out, logistic_of); }
+OPENTRN_VECTOR_CLONES void dense_logistic(int64_t n, const float* in, float* out) {
+  in_double(n, in, out, logistic_of);
+}
 OPENTRN_VECTOR_CLONES void dense_tanh(int64_t n, const float* in, float* out) { in_double(n, in, out, tanh_of); }
 OPENTRN_VECTOR_CLONES void dense_erf(int64_t n, const float* in, float* out) { in_double(n, in, out, erf_of); }
 

@@ -11,7 +11,8 @@
 
 namespace opentrn::engines::reference {
 
-/// Element type, shape and strides of a value. `offset` is in bytes from the start of the storage; strides count elements.
+/// Element type, shape and strides of a value. `offset` is in bytes from the start of the storage; strides count
+/// elements.
 struct View {
   DType dtype = DType::F32;
   Dims shape;

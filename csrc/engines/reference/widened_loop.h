@@ -12,8 +12,8 @@ namespace opentrn::engines::reference {
 
 inline bool is_narrow(DType dtype) { return compute_dtype(dtype) != dtype; }
 
-/// A loop whose operands or result are stored narrower than they are computed: done block by block through buffers that stay in
-/// the first cache.
+/// A loop whose operands or result are stored narrower than they are computed: done block by block through buffers that
+/// stay in the first cache.
 struct WidenedLoop {
   struct Operand {
     ConvertRow convert = nullptr;  // null when computed as stored
