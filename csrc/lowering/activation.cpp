@@ -139,8 +139,8 @@ Results glu(Context& c) {
   const auto dim = static_cast<size_t>(c.dimension(c.integer("dim"), self.type.rank()));
   const int64_t size = self.type.shape[dim];
   if (size % 2 != 0) {
-    c.refuse(ErrorKind::Runtime, {.what = "Halving dimension must be even",
-                                  .got = concat("dimension ", dim, " of size ", size)});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "Halving dimension must be even", .got = concat("dimension ", dim, " of size ", size)});
   }
   const Value x = compute_value(c, "self");
   Dims start(self.type.shape.size(), 0), limit = self.type.shape;

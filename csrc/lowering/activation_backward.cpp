@@ -18,9 +18,7 @@ using Values = std::span<const Value>;
 Value scaled(Builder& b, Value x, double factor) { return b.multiply(x, b.splat_like(x, factor)); }
 Value shifted(Builder& b, Value x, double offset) { return b.add(x, b.splat_like(x, offset)); }
 Value one_minus(Builder& b, Value x) { return b.subtract(b.splat_like(x, 1.0), x); }
-Value conjugate(Builder& b, Value x) {
-  return is_complex(b.dtype(x)) ? b.complex(b.real(x), b.negate(b.imag(x))) : x;
-}
+Value conjugate(Builder& b, Value x) { return is_complex(b.dtype(x)) ? b.complex(b.real(x), b.negate(b.imag(x))) : x; }
 
 Value sigmoid_backward(Builder& b, Values v) {
   const Value gradient = v[0], output = v[1];
@@ -68,8 +66,7 @@ Value hardswish_backward(Builder& b, Values v) {
 constexpr double kOneSixth = 1.0f / 6.0f;
 
 Value hardsigmoid_backward(Builder& b, Values v) {
-  const Value inside =
-      b.and_(compare_with(b, Direction::GT, v[1], -3.0), compare_with(b, Direction::LT, v[1], 3.0));
+  const Value inside = b.and_(compare_with(b, Direction::GT, v[1], -3.0), compare_with(b, Direction::LT, v[1], 3.0));
   return b.select(inside, scaled(b, v[0], kOneSixth), b.splat_like(v[0], 0.0));
 }
 
@@ -91,9 +88,10 @@ Results leaky_relu_backward(Context& c) {
   Value slope = operands.values[2];
   if (c.flag("self_is_result")) {
     const Value scalar = c.scalar_value("negative_slope", DType::F64);
-    slope = c.b.check(compare_with(c.b, Direction::GE, scalar, 0.0), slope,
-                      "[leaky_relu_backward] In-place leakyReLu backward calculation is triggered with a negative slope, "
-                      "which is not supported");
+    slope =
+        c.b.check(compare_with(c.b, Direction::GE, scalar, 0.0), slope,
+                  "[leaky_relu_backward] In-place leakyReLu backward calculation is triggered with a negative slope, "
+                  "which is not supported");
   }
   c.result_strides = {strides_by(c, operands.shape, std::array<std::string_view, 2>{"self", "grad_output"})};
   const Value positive = compare_with(c.b, Direction::GT, operands.values[1], 0.0);
@@ -108,11 +106,10 @@ Results elu_backward(Context& c) {
               input_scale = operands.values[3], x = operands.values[4];
   const Value negative_scale = b.multiply(alpha, scale);
   const Value inner = b.multiply(gradient, input_scale);
-  const Value negative =
-      c.flag("is_result") ? b.multiply(inner, b.add(x, negative_scale))
-                          : b.multiply(b.multiply(inner, negative_scale), b.exponential(b.multiply(x, input_scale)));
-  const Value result =
-      b.select(compare_with(b, Direction::LE, x, 0.0), negative, b.multiply(gradient, scale));
+  const Value negative = c.flag("is_result")
+                             ? b.multiply(inner, b.add(x, negative_scale))
+                             : b.multiply(b.multiply(inner, negative_scale), b.exponential(b.multiply(x, input_scale)));
+  const Value result = b.select(compare_with(b, Direction::LE, x, 0.0), negative, b.multiply(gradient, scale));
   return {b.convert(result, operands.dtype)};
 }
 
@@ -138,8 +135,8 @@ Value gelu_tanh_backward(Builder& b, Value gradient, Value x) {
 Results gelu_backward(Context& c) {
   const Operands operands = promote_operands(c, Promotion::Common, "f");
   const Value gradient = operands.values[0], x = operands.values[1];
-  const Value result = c.text("approximate") == "tanh" ? gelu_tanh_backward(c.b, gradient, x)
-                                                       : gelu_erf_backward(c.b, gradient, x);
+  const Value result =
+      c.text("approximate") == "tanh" ? gelu_tanh_backward(c.b, gradient, x) : gelu_erf_backward(c.b, gradient, x);
   return {c.b.convert(result, operands.dtype)};
 }
 
@@ -147,8 +144,8 @@ Results log_sigmoid_backward(Context& c) {
   const DType dtype = c.tensor("self").type.dtype;
   for (const auto* name : {"grad_output", "buffer"}) {
     if (c.tensor(name).type.dtype == dtype) continue;
-    c.refuse(ErrorKind::Runtime, {.what = concat("Found dtype ", scalar_type_name(c.tensor(name).type.dtype), " for '", name,
-                                                 "' but expected ", scalar_type_name(dtype))});
+    c.refuse(ErrorKind::Runtime, {.what = concat("Found dtype ", scalar_type_name(c.tensor(name).type.dtype), " for '",
+                                                 name, "' but expected ", scalar_type_name(dtype))});
   }
   const Operands operands = promote_operands(c, Promotion::Common, "f");
   Builder& b = c.b;

@@ -25,8 +25,8 @@ Dims derive_alpha(std::span<const ScalarValue> scalars) { return is_one(scalars,
 void check_alpha(const Context& c, DType dtype) {
   const DType alpha = c.scalar("alpha").dtype;
   const auto refuse = [&](std::string what) {
-    c.refuse(ErrorKind::Runtime, {.what = std::move(what), .got = std::string("alpha of type ") +
-                                                                  std::string(info(alpha).torch_name)});
+    c.refuse(ErrorKind::Runtime,
+             {.what = std::move(what), .got = std::string("alpha of type ") + std::string(info(alpha).torch_name)});
   };
   if (is_bool(alpha) && !is_bool(dtype)) refuse("Boolean alpha only supported for Boolean results");
   if (is_integral(dtype) && !is_integral(alpha)) {
@@ -90,7 +90,8 @@ Value divide(Builder& b, Values v) { return b.divide(v[0], v[1]); }
 
 /// Whether a non-zero remainder has another sign than the divisor.
 Value needs_floor_step(Builder& b, Value remainder, Value divisor) {
-  const Value opposite = b.xor_(compare_with(b, Direction::LT, remainder, 0.0), compare_with(b, Direction::LT, divisor, 0.0));
+  const Value opposite =
+      b.xor_(compare_with(b, Direction::LT, remainder, 0.0), compare_with(b, Direction::LT, divisor, 0.0));
   return b.and_(compare_with(b, Direction::NE, remainder, 0.0), opposite);
 }
 
@@ -137,8 +138,8 @@ Results divide_mode(Context& c) {
   }
   const std::string& mode = c.text("rounding_mode");
   if (mode != "trunc" && mode != "floor") {
-    c.refuse(ErrorKind::Runtime, {.what = "div expected rounding_mode to be one of None, 'trunc', or 'floor'",
-                                  .got = "'" + mode + "'"});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "div expected rounding_mode to be one of None, 'trunc', or 'floor'", .got = "'" + mode + "'"});
   }
   const Operands operands = promote_operands(c, Promotion::Common, "if", true);
   const Value result = mode == "floor" ? floor_divide(c.b, operands.values) : truncate_divide(c.b, operands.values);
@@ -154,8 +155,8 @@ Results absolute(Context& c) {
   const DType dtype = c.tensor("self").type.dtype;
   check_types(c, dtype, "ifch");
   if (is_complex(dtype) && c.call.in_place) {
-    c.refuse(ErrorKind::Runtime, {.what = "In-place abs is not supported for complex tensors",
-                                  .action = "use the out-of-place form"});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "In-place abs is not supported for complex tensors", .action = "use the out-of-place form"});
   }
   if (category(dtype) == Category::Unsigned) return {c.value("self")};
   return {c.b.convert(c.b.abs(compute_value(c, "self")), real_dtype(dtype))};
@@ -245,8 +246,7 @@ Results lerp_tensor(Context& c) {
   if (!c.tensor("weight").type.shape.empty()) check_same_dtype(c, "weight");
   const Operands operands = promote_operands(c, Promotion::Common, "fc", true);
   const Value small = compare_with(c.b, Direction::LT, c.b.abs(operands.values[2]), 0.5);
-  const Value result =
-      c.b.select(small, lerp_from_start(c.b, operands.values), lerp_from_end(c.b, operands.values));
+  const Value result = c.b.select(small, lerp_from_start(c.b, operands.values), lerp_from_end(c.b, operands.values));
   return {c.b.convert(result, operands.dtype)};
 }
 

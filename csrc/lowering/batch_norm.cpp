@@ -27,12 +27,12 @@ void check_input(const Context& c, std::span<const std::string_view> parameters)
   const ir::TensorType& type = c.tensor("input").type;
   check_float_input(c, type.dtype);
   if (type.rank() < 2) {
-    c.refuse(ErrorKind::Runtime, {.what = "batch normalisation needs an input of at least 2 dimensions",
-                                  .got = to_string(type.shape)});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "batch normalisation needs an input of at least 2 dimensions", .got = to_string(type.shape)});
   }
   if (type.elements() == 0) {
-    c.refuse(ErrorKind::Runtime, {.what = "input tensor must have at least one element",
-                                  .got = "input_sizes = " + to_string(type.shape)});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "input tensor must have at least one element", .got = "input_sizes = " + to_string(type.shape)});
   }
   for (const std::string_view name : parameters) {
     if (!c.has(name) || c.tensor(name).type.elements() == type.shape[1]) continue;

@@ -55,7 +55,9 @@ Value is_infinite(Builder& b, Values v) {
 
 Value is_nan(Builder& b, Values v) { return is_integral(b.dtype(v[0])) ? never(b, v[0]) : b.is_nan(v[0]); }
 
-Value sign_bits(Builder& b, Value x) { return b.bitcast_convert(x, size_of(b.dtype(x)) == 8 ? DType::I64 : DType::I32); }
+Value sign_bits(Builder& b, Value x) {
+  return b.bitcast_convert(x, size_of(b.dtype(x)) == 8 ? DType::I64 : DType::I32);
+}
 
 Value sign_bit(Builder& b, Values v) {
   const DType dtype = b.dtype(v[0]);

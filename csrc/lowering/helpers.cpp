@@ -78,7 +78,8 @@ Operands promote_operands(Context& context, Promotion promotion, std::string_vie
   operands.compute = compute_dtype(operands.dtype);
   operands.shape = broadcast_of_tensors(call);
   const auto push = [&](ir::Value value) {
-    const bool wide = wide_scalars && is_float(operands.dtype) && !operands.values.empty() && context.b.rank(value) == 0;
+    const bool wide =
+        wide_scalars && is_float(operands.dtype) && !operands.values.empty() && context.b.rank(value) == 0;
     if (!wide) value = context.b.convert(value, operands.dtype);
     operands.values.push_back(context.b.broadcast_to(context.b.convert(value, operands.compute), operands.shape));
   };

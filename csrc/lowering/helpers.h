@@ -47,7 +47,8 @@ Dims strides_by(const Context& context, const Dims& shape, std::span<const std::
 /// Whether the elements are not zero; NaN is true.
 inline ir::Value truthy(ir::Builder& b, ir::Value x) { return b.convert(x, DType::Bool); }
 
-/// The derived integers {1} or {0}: whether the scalar of that name is 1. For rules that leave out a multiplication then.
+/// The derived integers {1} or {0}: whether the scalar of that name is 1. For rules that leave out a multiplication
+/// then.
 Dims is_one(std::span<const ScalarValue> scalars, std::string_view name);
 
 /// Comparison with a constant.
@@ -74,8 +75,8 @@ ir::Value along(ir::Builder& b, ir::Value vector, const Dims& shape, int64_t dim
 /// Maximum and Minimum, which for bools are Or and And.
 ir::Op extreme_op(ir::Op op, DType dtype);
 
-/// Mean and sum of squared deviations over `dims`, in the shape without `dims`, and the deviations themselves. Accurate also
-/// when the mean is large against the deviations, where `x - mean` would show the rounding of the mean.
+/// Mean and sum of squared deviations over `dims`, in the shape without `dims`, and the deviations themselves. Accurate
+/// also when the mean is large against the deviations, where `x - mean` would show the rounding of the mean.
 struct Moments {
   ir::Value mean, squares, deviations;
 };

@@ -103,8 +103,7 @@ Results huber_backward(Context& c) {
   const Value difference = b.subtract(operands.values[1], operands.values[2]);
   const Value delta = operands.values[3];
   const Value outside = b.multiply(gradient, delta);
-  const Value above =
-      b.select(b.compare(Direction::GT, difference, delta), outside, b.multiply(difference, gradient));
+  const Value above = b.select(b.compare(Direction::GT, difference, delta), outside, b.multiply(difference, gradient));
   const Value below = b.compare(Direction::LT, difference, b.negate(delta));
   return {b.convert(b.select(below, b.negate(outside), above), operands.dtype)};
 }
@@ -115,18 +114,16 @@ void check_same_types(const Context& c, std::span<const std::string_view> names)
   const DType expected = c.tensor("self").type.dtype;
   for (const std::string_view name : names) {
     if (!c.has(name) || c.tensor(name).type.dtype == expected) continue;
-    c.refuse(ErrorKind::Runtime,
-             {.what = concat("Found dtype ", scalar_type_name(c.tensor(name).type.dtype), " for '", name, "' but expected ",
-                             scalar_type_name(expected)),
-              .action = "convert it first"});
+    c.refuse(ErrorKind::Runtime, {.what = concat("Found dtype ", scalar_type_name(c.tensor(name).type.dtype), " for '",
+                                                 name, "' but expected ", scalar_type_name(expected)),
+                                  .action = "convert it first"});
   }
 }
 
 constexpr std::array<std::string_view, 2> kTargetAndWeight{"target", "weight"};
 
 Value between_zero_and_one(Context& c, Value x, std::string_view name) {
-  const Value inside =
-      c.b.and_(compare_with(c.b, Direction::GE, x, 0.0), compare_with(c.b, Direction::LE, x, 1.0));
+  const Value inside = c.b.and_(compare_with(c.b, Direction::GE, x, 0.0), compare_with(c.b, Direction::LE, x, 1.0));
   return check_all(c, inside, x, concat("all elements of ", name, " should be between 0 and 1"));
 }
 
@@ -171,29 +168,30 @@ void check_classification(const Context& c, int64_t axis) {
   const ir::TensorType& target = c.tensor("target").type;
   check_types(c, input.dtype, "f");
   if (target.dtype != DType::I64 && target.dtype != DType::U8) {
-    c.refuse(ErrorKind::Runtime, {.what = "expected target dtype to be Long or Byte",
-                                  .got = std::string(scalar_type_name(target.dtype))});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "expected target dtype to be Long or Byte", .got = std::string(scalar_type_name(target.dtype))});
   }
   const Dims samples = reduced_shape(input.shape, {axis}, false);
   const bool single = input.rank() == 1 && target.elements() == 1 && target.rank() <= 1;
   if (!single && samples != target.shape) {
-    c.refuse(ErrorKind::Runtime, {.what = "size mismatch", .got = concat("input: ", to_string(input.shape), ", target: ",
-                                                                        to_string(target.shape))});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "size mismatch",
+              .got = concat("input: ", to_string(input.shape), ", target: ", to_string(target.shape))});
   }
   if (!c.has("weight")) return;
   const ir::TensorType& weight = c.tensor("weight").type;
   const int64_t classes = input.shape[static_cast<size_t>(axis)];
   if (weight.rank() == 1 && weight.elements() == classes) return;
-  c.refuse(ErrorKind::Runtime, {.what = concat("weight tensor should be defined either for all ", classes,
-                                               " classes or no classes"),
-                                .got = "weight tensor of shape: " + to_string(weight.shape)});
+  c.refuse(ErrorKind::Runtime,
+           {.what = concat("weight tensor should be defined either for all ", classes, " classes or no classes"),
+            .got = "weight tensor of shape: " + to_string(weight.shape)});
 }
 
 Classification classification(Context& c) {
   const ir::TensorType& input = c.tensor("self").type;
   if (input.rank() != 1 && input.rank() != 2 && input.rank() != 4) {
-    c.refuse(ErrorKind::Runtime, {.what = "input tensor should be 1D or 2D (4D for the 2d loss)",
-                                  .got = to_string(input.shape)});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "input tensor should be 1D or 2D (4D for the 2d loss)", .got = to_string(input.shape)});
   }
   Classification result;
   result.axis = input.rank() == 1 ? 0 : 1;

@@ -52,21 +52,21 @@ void check_cast(const Call& call, DType from, DType to) {
 
 void check_in_place_shape(const Call& call, const Dims& result, const Dims& self) {
   if (result == self) return;
-  raise(ErrorKind::Runtime,
-        {.where = call.operator_name,
-         .what = concat("output with shape ", to_string(self), " doesn't match the broadcast shape ", to_string(result)),
-         .action = "use the out-of-place form or expand the tensor first"});
+  raise(ErrorKind::Runtime, {.where = call.operator_name,
+                             .what = concat("output with shape ", to_string(self),
+                                            " doesn't match the broadcast shape ", to_string(result)),
+                             .action = "use the out-of-place form or expand the tensor first"});
 }
 
 void check_writable(const Call& call, const TensorArgument& destination) {
   for (size_t i = 0; i < destination.strides.size(); ++i) {
     if (destination.strides[i] != 0 || destination.type.shape[i] <= 1) continue;
-    raise(ErrorKind::Runtime, {.where = call.operator_name,
-                               .what = "unsupported operation: more than one element of the written-to tensor refers "
-                                       "to a single memory location",
-                               .got = "shape " + to_string(destination.type.shape) + " with strides " +
-                                      to_string(destination.strides),
-                               .action = "clone() the tensor before writing to it"});
+    raise(ErrorKind::Runtime,
+          {.where = call.operator_name,
+           .what = "unsupported operation: more than one element of the written-to tensor refers "
+                   "to a single memory location",
+           .got = "shape " + to_string(destination.type.shape) + " with strides " + to_string(destination.strides),
+           .action = "clone() the tensor before writing to it"});
   }
 }
 

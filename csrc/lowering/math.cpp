@@ -61,8 +61,8 @@ Value exp2(Builder& b, Values v) {
   return b.power(b.splat_like(v[0], 2.0), v[0]);
 }
 
-/// log2 and log10: the logarithm itself is exact to half an ulp, the product adds another; powers of the base must come out
-/// whole, so the nearest whole number wins when its power is the argument.
+/// log2 and log10: the logarithm itself is exact to half an ulp, the product adds another; powers of the base must come
+/// out whole, so the nearest whole number wins when its power is the argument.
 Value log_to_base(Builder& b, Value x, double base) {
   const Value plain = scaled(b, b.log(x), 1.0 / std::log(base));
   if (is_complex(b.dtype(x))) return plain;
@@ -207,7 +207,8 @@ Value hypotenuse(Builder& b, Values v) {
   const Value ratio = b.divide(b.minimum(x, y), longer);
   const Value length = b.multiply(longer, b.sqrt(b.add(b.multiply(ratio, ratio), b.splat_like(x, 1.0))));
   const Value zero = compare_with(b, Direction::EQ, longer, 0.0);
-  const Value infinite = b.or_(compare_with(b, Direction::EQ, x, kInfinity), compare_with(b, Direction::EQ, y, kInfinity));
+  const Value infinite =
+      b.or_(compare_with(b, Direction::EQ, x, kInfinity), compare_with(b, Direction::EQ, y, kInfinity));
   return select_constant(b, infinite, kInfinity, select_constant(b, zero, 0.0, length));
 }
 
@@ -272,7 +273,9 @@ Rule inexact(std::string_view name, ElementwiseFunction function, std::string_vi
 Rule power_rule() {
   Rule rule = general("pow.Tensor_Scalar", power_scalar, StrideRule::Elementwise);
   rule.derive = classify_exponent;
-  rule.note = "the exponents 0, 1, 2, 3, 1/2 and their inverses have formulas of their own, as on the CPU, and one program each";
+  rule.note =
+      "the exponents 0, 1, 2, 3, 1/2 and their inverses have formulas of their own, as on the CPU, and one program "
+      "each";
   return rule;
 }
 

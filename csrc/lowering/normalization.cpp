@@ -29,22 +29,21 @@ Dims leading_dims(int64_t count) {
 
 void check_parameter_shape(const Context& c, std::string_view name, const Dims& normalized) {
   if (!c.has(name) || c.tensor(name).type.shape == normalized) return;
-  c.refuse(ErrorKind::Runtime,
-           {.what = concat("Expected ", name, " to be of same shape as normalized_shape"),
-            .got = concat(name, " of shape ", to_string(c.tensor(name).type.shape)),
-            .expected = "normalized_shape = " + to_string(normalized)});
+  c.refuse(ErrorKind::Runtime, {.what = concat("Expected ", name, " to be of same shape as normalized_shape"),
+                                .got = concat(name, " of shape ", to_string(c.tensor(name).type.shape)),
+                                .expected = "normalized_shape = " + to_string(normalized)});
 }
 
 void check_layer_norm(const Context& c) {
   const Dims& normalized = c.integers("normalized_shape");
   if (normalized.empty()) {
-    c.refuse(ErrorKind::Runtime, {.what = "Expected normalized_shape to be at least 1-dimensional",
-                                  .got = "normalized_shape = []"});
+    c.refuse(ErrorKind::Runtime,
+             {.what = "Expected normalized_shape to be at least 1-dimensional", .got = "normalized_shape = []"});
   }
   for (const std::string_view name : kParameters) check_parameter_shape(c, name, normalized);
   const Dims& shape = c.tensor("input").type.shape;
-  const bool fits = shape.size() >= normalized.size() &&
-                    std::equal(normalized.rbegin(), normalized.rend(), shape.rbegin());
+  const bool fits =
+      shape.size() >= normalized.size() && std::equal(normalized.rbegin(), normalized.rend(), shape.rbegin());
   if (fits) return;
   c.refuse(ErrorKind::Runtime, {.what = concat("Given normalized_shape=", to_string(normalized),
                                                ", expected input with shape ending in it"),
@@ -71,7 +70,9 @@ Results layer_norm(Context& c) {
   const double count = static_cast<double>(count_of(type.shape, dims));
   const Value rstd = inverse_deviation(c, b.divide(both.squares, b.splat_like(both.squares, count)));
   const Value normalised = b.multiply(both.deviations, expand_reduced(b, rstd, type.shape, dims));
-  const auto statistic = [&](Value value) { return keep_dims(b, b.convert(value, parameters), type.shape, dims, true); };
+  const auto statistic = [&](Value value) {
+    return keep_dims(b, b.convert(value, parameters), type.shape, dims, true);
+  };
   return {b.convert(affine(c, normalised), type.dtype), statistic(both.mean), statistic(rstd)};
 }
 

@@ -10,20 +10,21 @@ DType parameter_dtype(const Context& context, DType input, std::span<const std::
     if (!context.has(name)) continue;
     const DType dtype = context.tensor(name).type.dtype;
     if (found.value_or(dtype) != dtype) {
-      context.refuse(ErrorKind::Runtime, {.what = concat("expected scalar type ", scalar_type_name(*found), " of '", name, "'"),
-                                          .got = std::string(scalar_type_name(dtype)),
-                                          .action = "give all parameters one type"});
+      context.refuse(ErrorKind::Runtime,
+                     {.what = concat("expected scalar type ", scalar_type_name(*found), " of '", name, "'"),
+                      .got = std::string(scalar_type_name(dtype)),
+                      .action = "give all parameters one type"});
     }
     found = dtype;
   }
   const DType parameters = found.value_or(input);
   const bool mixed = size_of(input) == 2 && parameters == DType::F32;
   if (parameters == input || mixed) return parameters;
-  context.refuse(ErrorKind::Runtime, {.what = "mixed dtype: expect parameter to have scalar type of the input, or Float with "
-                                              "a 16-bit input",
-                                      .got = concat("input ", scalar_type_name(input), ", parameters ",
-                                                    scalar_type_name(parameters)),
-                                      .action = "convert the module or the input"});
+  context.refuse(ErrorKind::Runtime,
+                 {.what = "mixed dtype: expect parameter to have scalar type of the input, or Float with "
+                          "a 16-bit input",
+                  .got = concat("input ", scalar_type_name(input), ", parameters ", scalar_type_name(parameters)),
+                  .action = "convert the module or the input"});
 }
 
 ir::Value inverse_deviation(Context& context, ir::Value variance) {

@@ -15,9 +15,10 @@ ir::Value inverse_deviation(Context& context, ir::Value variance);
 /// Sum over `dims` divided by the count, repeated over them again.
 ir::Value broadcast_mean(ir::Builder& b, ir::Value x, const Dims& dims);
 
-/// The gradient of y = (x - mean) * rstd over `dims`, where mean and rstd depend on x. `gradient` is that of y, `normalised` is
-/// y, `rstd` has the full shape.
-ir::Value normalised_gradient(ir::Builder& b, ir::Value gradient, ir::Value normalised, ir::Value rstd, const Dims& dims);
+/// The gradient of y = (x - mean) * rstd over `dims`, where mean and rstd depend on x. `gradient` is that of y,
+/// `normalised` is y, `rstd` has the full shape.
+ir::Value normalised_gradient(ir::Builder& b, ir::Value gradient, ir::Value normalised, ir::Value rstd,
+                              const Dims& dims);
 
 /// The strides of a result that follows the memory format of `like`: channels last or row-major.
 Dims format_strides(const TensorArgument& like);

@@ -14,8 +14,8 @@ using Direction = ir::ComparisonDirection;
 const TensorArgument& member(const Context& c, std::string_view list, size_t index) {
   const TensorList& tensors = c.tensors(list);
   if (index < tensors.size() && tensors[index]) return *tensors[index];
-  c.refuse(ErrorKind::Runtime, {.what = concat("tensor list '", list, "' is too short"),
-                                .got = std::to_string(tensors.size())});
+  c.refuse(ErrorKind::Runtime,
+           {.what = concat("tensor list '", list, "' is too short"), .got = std::to_string(tensors.size())});
 }
 
 /// The learning rate is a number or, in the `tensor_lr` overloads, a tensor.
@@ -166,8 +166,7 @@ Results update_scale(Context& c) {
   const Value tracker = c.value("growth_tracker");
   const Value found = b.reshape(compare_with(b, Direction::NE, c.value("found_inf"), 0.0), b.shape(scale));
   const Value streak = b.add(tracker, b.splat_like(tracker, 1.0));
-  const Value complete =
-      compare_with(b, Direction::EQ, streak, static_cast<double>(c.integer("growth_interval")));
+  const Value complete = compare_with(b, Direction::EQ, streak, static_cast<double>(c.integer("growth_interval")));
   const Value grown = b.multiply(scale, scalar_like(c, "scale_growth_factor", scale));
   const Value growing = b.and_(b.reshape(complete, b.shape(scale)), b.is_finite(grown));
   const Value shrunk = b.multiply(scale, scalar_like(c, "scale_backoff_factor", scale));

@@ -78,11 +78,10 @@ DType mean_dtype(const Context& c) {
   const bool given = c.has("dtype");
   const DType dtype = requested_dtype(c, self_dtype(c));
   if (is_float(dtype) || is_complex(dtype)) return dtype;
-  c.refuse(ErrorKind::Runtime,
-           {.what = concat("mean(): could not infer output dtype. ", given ? "Optional" : "Input",
-                           " dtype must be either a floating point or complex dtype"),
-            .got = std::string(scalar_type_name(dtype)),
-            .action = "convert the input or pass dtype=torch.float32"});
+  c.refuse(ErrorKind::Runtime, {.what = concat("mean(): could not infer output dtype. ", given ? "Optional" : "Input",
+                                               " dtype must be either a floating point or complex dtype"),
+                                .got = std::string(scalar_type_name(dtype)),
+                                .action = "convert the input or pass dtype=torch.float32"});
 }
 
 Value mean_of(Context& c, const Dims& dims, bool keepdim) {
@@ -152,6 +151,8 @@ void check_has_elements(const Context& c, std::string_view name, ErrorKind kind 
 
 Value extreme_of(Context& c, Op op, const Dims& dims, bool keepdim) {
   const DType dtype = self_dtype(c);
+  const Dims shape = reduced_shape(self_shape(c), dims, keepdim);
+  if (element_count(shape) == 0) return c.b.splat({dtype, shape}, 0.0);
   return reduce_as(c, c.value("self"), extreme_op(op, dtype), dims, dtype, keepdim);
 }
 
@@ -214,8 +215,9 @@ Results arg_extreme(Context& c) {
   const std::string_view name = op == Op::Maximum ? "argmax" : "argmin";
   const DType dtype = self_dtype(c);
   if (is_bool(dtype) || is_complex(dtype)) {
-    c.refuse(ErrorKind::Runtime, {.what = concat(name, "(): does not support ", is_bool(dtype) ? "bool" : "complex", " input"),
-                                  .action = "convert the input"});
+    c.refuse(ErrorKind::Runtime,
+             {.what = concat(name, "(): does not support ", is_bool(dtype) ? "bool" : "complex", " input"),
+              .action = "convert the input"});
   }
   check_types(c, dtype, "if");
   const bool keepdim = c.flag("keepdim");

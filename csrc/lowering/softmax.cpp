@@ -33,8 +33,8 @@ DType forward_dtype(const Context& c) {
   if (c.tensor("self").type.elements() != 0) check_types(c, dtype, "f");
   if (!c.flag("half_to_float")) return dtype;
   if (dtype == DType::F16 || dtype == DType::BF16) return DType::F32;
-  c.refuse(ErrorKind::Runtime, {.what = "conversion is supported for Half type only",
-                                .got = std::string(scalar_type_name(dtype))});
+  c.refuse(ErrorKind::Runtime,
+           {.what = "conversion is supported for Half type only", .got = std::string(scalar_type_name(dtype))});
 }
 
 Rows shifted_rows(Context& c) {

@@ -25,6 +25,8 @@ namespace {
 
 std::atomic<bool> engine_paused{false};
 
+using ProgramHandle = runtime::ProgramCache<Program>::Handle;
+
 runtime::ProgramCache<Program>& program_cache() {
   static auto* const cache = new runtime::ProgramCache<Program>;
   return *cache;
@@ -106,8 +108,8 @@ void resize_destinations(const Operator& op, at::ArrayRef<c10::IValue> arguments
 }
 
 /// The program of a call, or null after the destinations were resized and the call must be gathered again.
-Program* find_program(const Operator& op, at::ArrayRef<c10::IValue> arguments, Gathered& gathered) {
-  if (Program* known = program_cache().find(gathered.key)) return known;
+ProgramHandle find_program(const Operator& op, at::ArrayRef<c10::IValue> arguments, Gathered& gathered) {
+  if (ProgramHandle known = program_cache().find(gathered.key)) return known;
   std::vector<Dims> shapes;
   Program made = compile_call(op, arguments, gathered, shapes);
   if (shapes.empty()) return program_cache().insert(gathered.key, std::move(made));
@@ -127,7 +129,7 @@ bool try_run(const Operator& op, const c10::OperatorHandle& handle, torch::jit::
   const auto arguments = torch::jit::last(*stack, count);
   Gathered gathered;
   gather(op, arguments, gathered);
-  Program* program = find_program(op, arguments, gathered);
+  const ProgramHandle program = find_program(op, arguments, gathered);
   if (program == nullptr) return false;
   if (program->executable == nullptr) {
     run_fallback(handle, stack, program->declined);
@@ -197,7 +199,7 @@ at::Tensor run_internal(const char* schema, std::vector<c10::IValue> arguments) 
   return translate_errors([&] {
     Gathered gathered;
     gather(*op, arguments, gathered);
-    Program* program = find_program(*op, arguments, gathered);
+    const ProgramHandle program = find_program(*op, arguments, gathered);
     if (program == nullptr || program->executable == nullptr) {
       raise(ErrorKind::Internal, {.where = op->name, .what = "an internal rule declined: " + (program ? program->declined : "")});
     }

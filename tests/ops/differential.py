@@ -12,7 +12,7 @@ FLOATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 COMPLEX = (torch.complex64, torch.complex128)
 REAL = FLOATS + INTEGERS
-ALL = REAL + (torch.bool,) + COMPLEX
+ALL = (*REAL, torch.bool, *COMPLEX)
 
 SHAPE = (4, 3, 5)
 SPECIAL = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1.0, -1.0)
@@ -54,8 +54,8 @@ def layouts(shape: tuple[int, ...] = SHAPE) -> list[Layout]:
 
 
 def values(shape: tuple[int, ...], dtype: torch.dtype, kind: str = "special", seed: int = 0) -> torch.Tensor:
-    """CPU values. `special` mixes in NaN, infinities and zeros, `finite` does not, `positive` and `unit` ((0, 1)) say what they
-    are, `nonzero` suits divisors."""
+    """CPU values. `special` mixes in NaN, infinities and zeros, `finite` does not, `positive` and `unit` ((0, 1)) say
+    what they are, `nonzero` suits divisors."""
     generator = torch.Generator().manual_seed(seed + 17 * math.prod(shape))
     if dtype == torch.bool:
         return torch.rand(shape, generator=generator) < 0.5
@@ -106,10 +106,10 @@ def to_device(argument):
 
 
 def outcome(call: Callable[[], object]) -> object:
-    """The result, or the exception. Results of the device are brought to the CPU, which also brings late errors here."""
+    """The result, or the exception. Results of the device are brought to the CPU, so late errors appear here."""
     try:
         return call()
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return error
 
 
@@ -140,12 +140,18 @@ def assert_same(actual, expected, message: str = "", tolerance: dict | None = No
     assert actual.dtype == expected.dtype, f"{message}: dtype {actual.dtype}, expected {expected.dtype}"
     assert actual.shape == expected.shape, f"{message}: shape {tuple(actual.shape)}, expected {tuple(expected.shape)}"
     if strides:
-        assert actual.stride() == expected.stride(), f"{message}: strides {actual.stride()}, expected {expected.stride()}"
+        assert actual.stride() == expected.stride(), (
+            f"{message}: strides {actual.stride()}, expected {expected.stride()}"
+        )
     rtol, atol = {**TOLERANCE, **(tolerance or {})}.get(expected.dtype, (0, 0))
-    torch.testing.assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=True, msg=lambda text: f"{message}: {text}")
+    torch.testing.assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=True, msg=lambda text: f"{message}: {text}"
+    )
 
 
-def check(call: Callable, *arguments, tolerance: dict | None = None, strides: bool = True, message: str = "", **keywords):
+def check(
+    call: Callable, *arguments, tolerance: dict | None = None, strides: bool = True, message: str = "", **keywords
+):
     """Calls on CPU tensors and on their device copies (arguments that are Pairs or tensors) and compares."""
     host = [argument.cpu if isinstance(argument, Pair) else argument for argument in arguments]
     device = [argument.device if isinstance(argument, Pair) else to_device(argument) for argument in arguments]
@@ -173,7 +179,7 @@ def check_out(call: Callable, *pairs: Pair, tolerance: dict | None = None, messa
         device_out = to_device(out)
         expected = call(*[pair.cpu for pair in pairs], out=out.clone() if name != "out" else out)
         actual = outcome(lambda device_out=device_out: fetch(call(*[pair.device for pair in pairs], out=device_out)))
-        assert_same(actual, expected, f"{message}, {name}", tolerance, strides=name == "out")
+        assert_same(actual, expected, f"{message}, {name}", tolerance)
 
 
 def host_scalar(value, dtype: torch.dtype) -> torch.Tensor:

@@ -2,11 +2,10 @@
 
 import pytest
 import torch
+from differential import FLOATS, check, check_in_place, layouts, pair
 from torch.nn import functional
 
-from differential import FLOATS, check, check_in_place, layouts, pair
-
-DTYPES = FLOATS + (torch.int64, torch.bool, torch.complex64)
+DTYPES = (*FLOATS, torch.int64, torch.bool, torch.complex64)
 aten = torch.ops.aten
 
 FORWARD = {
@@ -61,8 +60,13 @@ BACKWARD = {
 }
 
 # Absolute room for formulas that cancel in the CPU's own arithmetic.
-TOLERANCE = {torch.float32: (2e-6, 1e-6), torch.float64: (1e-13, 1e-13), torch.float16: (4e-3, 2e-3), torch.bfloat16: (1.6e-2, 1e-2),
-             torch.complex64: (1e-5, 1e-5)}  # fmt: skip
+TOLERANCE = {
+    torch.float32: (2e-6, 1e-6),
+    torch.float64: (1e-13, 1e-13),
+    torch.float16: (4e-3, 2e-3),
+    torch.bfloat16: (1.6e-2, 1e-2),
+    torch.complex64: (1e-5, 1e-5),
+}
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -85,10 +89,14 @@ def test_backward(name, dtype):
 
 @pytest.mark.parametrize("name", ["relu_", "silu", "hardtanh_", "leaky_relu_", "elu_", "threshold_"])
 def test_in_place(name):
-    function = {
-        "silu": lambda x: functional.silu(x, inplace=True),
-        "threshold_": lambda x: functional.threshold_(x, 0.1, 2.0),
-    }.get(name) or getattr(functional, name, None) or getattr(torch, name)
+    function = (
+        {
+            "silu": lambda x: functional.silu(x, inplace=True),
+            "threshold_": lambda x: functional.threshold_(x, 0.1, 2.0),
+        }.get(name)
+        or getattr(functional, name, None)
+        or getattr(torch, name)
+    )
     for dtype in (torch.float32, torch.bfloat16):
         for layout in layouts():
             if name == "threshold_" and layout.name == "expanded":
@@ -96,8 +104,24 @@ def test_in_place(name):
             check_in_place(function, pair(layout, dtype), message=f"{name} {dtype} {layout.name}", tolerance=TOLERANCE)
 
 
-@pytest.mark.parametrize("name", ["relu", "silu", "gelu", "sigmoid", "tanh", "softplus", "hardtanh", "leaky_relu", "elu", "mish",
-                                  "hardswish", "logsigmoid", "glu"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "relu",
+        "silu",
+        "gelu",
+        "sigmoid",
+        "tanh",
+        "softplus",
+        "hardtanh",
+        "leaky_relu",
+        "elu",
+        "mish",
+        "hardswish",
+        "logsigmoid",
+        "glu",
+    ],
+)
 def test_gradient_through_autograd(name):
     def gradient(x):
         leaf = x.detach().clone().requires_grad_()
@@ -111,7 +135,11 @@ def test_gradient_through_autograd(name):
 def test_prelu():
     for dtype in FLOATS:
         for weight in (torch.tensor([0.25], dtype=dtype), torch.tensor([0.1, 0.2, 0.3], dtype=dtype)):
-            check(functional.prelu, pair(layouts()[1], dtype), weight[: weight.numel()] if weight.numel() == 1 else weight.repeat(2)[:5])
+            check(
+                functional.prelu,
+                pair(layouts()[1], dtype),
+                weight[: weight.numel()] if weight.numel() == 1 else weight.repeat(2)[:5],
+            )
     x = torch.randn(2, 3, 4)
     check(lambda x, w: aten._prelu_kernel_backward(torch.ones_like(x), x, w), x, torch.tensor(0.25).expand(2, 3, 4))
 

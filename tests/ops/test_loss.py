@@ -2,12 +2,16 @@
 
 import pytest
 import torch
+from differential import FLOATS, check, layouts, pair, values
 from torch.nn import functional
 
-from differential import FLOATS, check, layouts, pair, values
-
 REDUCTIONS = ("none", "mean", "sum")
-TOLERANCE = {torch.float32: (2e-6, 2e-6), torch.float64: (1e-12, 1e-12), torch.float16: (5e-3, 5e-3), torch.bfloat16: (2e-2, 2e-2)}
+TOLERANCE = {
+    torch.float32: (2e-6, 2e-6),
+    torch.float64: (1e-12, 1e-12),
+    torch.float16: (5e-3, 5e-3),
+    torch.bfloat16: (2e-2, 2e-2),
+}
 
 ELEMENTWISE = {
     "mse": functional.mse_loss,
@@ -35,8 +39,12 @@ def test_elementwise_losses(name, reduction):
     for dtype in (*FLOATS, torch.int64):
         for layout in layouts():
             pairs = pair(layout, dtype, kind_of(name)), pair(layout, dtype, "unit", 1)
-            check(lambda x, y: ELEMENTWISE[name](x, y, reduction=reduction), *pairs,
-                  message=f"{name} {dtype} {layout.name}", tolerance=TOLERANCE)  # fmt: skip
+            check(
+                lambda x, y: ELEMENTWISE[name](x, y, reduction=reduction),
+                *pairs,
+                message=f"{name} {dtype} {layout.name}",
+                tolerance=TOLERANCE,
+            )
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -74,11 +82,23 @@ def test_nll_loss(dtype, reduction):
     target = torch.tensor([0, 4, 2, -100, 1, 3])
     weight = values((5,), dtype, "positive")
     for keywords in ({}, {"ignore_index": 2}, {"weight": weight}):
-        check(lambda t, y, weight=None, **k: functional.nll_loss(t, y, weight, reduction=reduction, **k), x, target,
-              tolerance=TOLERANCE, **keywords)  # fmt: skip
+        check(
+            lambda t, y, weight=None, **k: functional.nll_loss(t, y, weight, reduction=reduction, **k),
+            x,
+            target,
+            tolerance=TOLERANCE,
+            **keywords,
+        )
     check(lambda t, y: functional.nll_loss(t, y, reduction=reduction), x[0], target[0], tolerance=TOLERANCE)
-    check(lambda t, y: functional.nll_loss(t, y, reduction=reduction), x, target.clamp(0).to(torch.uint8), tolerance=TOLERANCE)
-    check(lambda t, y: functional.nll_loss(t, y, reduction=reduction), x.t().contiguous().t(), target, tolerance=TOLERANCE)
+    check(
+        lambda t, y: functional.nll_loss(t, y, reduction=reduction),
+        x,
+        target.clamp(0).to(torch.uint8),
+        tolerance=TOLERANCE,
+    )
+    check(
+        lambda t, y: functional.nll_loss(t, y, reduction=reduction), x.t().contiguous().t(), target, tolerance=TOLERANCE
+    )
     check(lambda t, y: functional.nll_loss(t, y, reduction=reduction), x[:0], target[:0])
     check(lambda t, y: functional.nll_loss(t, y, reduction=reduction), x, torch.full((6,), -100))
 
@@ -117,7 +137,12 @@ def test_two_dimensional_nll_loss(reduction):
 
 def test_label_smoothing_and_soft_targets():
     x = values((6, 5), torch.float32, "finite")
-    check(lambda t, y: functional.cross_entropy(t, y, label_smoothing=0.1), x, torch.tensor([0, 4, 2, 2, 1, 3]), tolerance=TOLERANCE)
+    check(
+        lambda t, y: functional.cross_entropy(t, y, label_smoothing=0.1),
+        x,
+        torch.tensor([0, 4, 2, 2, 1, 3]),
+        tolerance=TOLERANCE,
+    )
     check(functional.cross_entropy, x, torch.softmax(x, 1), tolerance=TOLERANCE)
 
 

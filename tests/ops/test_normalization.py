@@ -2,13 +2,17 @@
 
 import pytest
 import torch
-from torch.nn import functional
-
 from differential import FLOATS, check, layouts, pair, values
+from torch.nn import functional
 
 aten = torch.ops.aten
 # The CPU keeps the statistics of 16-bit inputs in 16 bits between forward and backward.
-TOLERANCE = {torch.float32: (1e-5, 5e-6), torch.float64: (1e-12, 1e-12), torch.float16: (1e-2, 1e-2), torch.bfloat16: (4e-2, 4e-2)}
+TOLERANCE = {
+    torch.float32: (1e-5, 5e-6),
+    torch.float64: (1e-12, 1e-12),
+    torch.float16: (1e-2, 1e-2),
+    torch.bfloat16: (4e-2, 4e-2),
+}
 
 
 def parameters(size, dtype):
@@ -20,19 +24,40 @@ def test_layer_norm(dtype):
     for layout in layouts()[:5]:
         weight, bias = parameters(5, dtype)
         operand = pair(layout, dtype, "finite")
-        check(lambda x, w, b: aten.native_layer_norm(x, [5], w, b, 1e-5), operand, weight, bias, message=layout.name, tolerance=TOLERANCE)
-        check(lambda x: aten.native_layer_norm(x, [3, 5], None, None, 1e-3), operand, message=layout.name, tolerance=TOLERANCE)
+        check(
+            lambda x, w, b: aten.native_layer_norm(x, [5], w, b, 1e-5),
+            operand,
+            weight,
+            bias,
+            message=layout.name,
+            tolerance=TOLERANCE,
+        )
+        check(
+            lambda x: aten.native_layer_norm(x, [3, 5], None, None, 1e-3),
+            operand,
+            message=layout.name,
+            tolerance=TOLERANCE,
+        )
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 def test_layer_norm_with_float32_parameters(dtype):
     weight, bias = parameters(5, torch.float32)
-    check(lambda x, w, b: aten.native_layer_norm(x, [5], w, b, 1e-5), pair(layouts()[1], dtype, "finite"), weight, bias,
-          tolerance=TOLERANCE)  # fmt: skip
+    check(
+        lambda x, w, b: aten.native_layer_norm(x, [5], w, b, 1e-5),
+        pair(layouts()[1], dtype, "finite"),
+        weight,
+        bias,
+        tolerance=TOLERANCE,
+    )
 
 
 def test_layer_norm_of_tiny_numbers_and_of_nothing():
-    check(lambda x: functional.layer_norm(x, (3,)), torch.tensor([[1e-10, -2e-10, 3e-10]]), tolerance={torch.float32: (1e-6, 1e-12)})
+    check(
+        lambda x: functional.layer_norm(x, (3,)),
+        torch.tensor([[1e-10, -2e-10, 3e-10]]),
+        tolerance={torch.float32: (1e-6, 1e-12)},
+    )
     check(lambda x: functional.layer_norm(x, (5,)), torch.ones(0, 5))
 
 
@@ -55,7 +80,9 @@ def test_layer_norm_refusals():
 def gradients(module_call, *tensors):
     leaves = [tensor.detach().clone().requires_grad_() for tensor in tensors]
     result = module_call(*leaves)
-    (result * torch.linspace(-1, 1, result.numel()).to(result.device, result.dtype).reshape(result.shape)).sum().backward()
+    (
+        result * torch.linspace(-1, 1, result.numel()).to(result.device, result.dtype).reshape(result.shape)
+    ).sum().backward()
     return [leaf.grad for leaf in leaves]
 
 
@@ -63,10 +90,20 @@ def gradients(module_call, *tensors):
 def test_layer_norm_gradients(dtype):
     for layout in layouts()[:4]:
         weight, bias = parameters(5, dtype)
-        check(lambda x, w, b: gradients(lambda x, w, b: functional.layer_norm(x, (5,), w, b), x, w, b),
-              pair(layout, dtype, "finite"), weight, bias, message=layout.name, tolerance=TOLERANCE)  # fmt: skip
-        check(lambda x: gradients(lambda x: functional.layer_norm(x, (3, 5)), x), pair(layout, dtype, "finite"),
-              message=layout.name, tolerance=TOLERANCE)  # fmt: skip
+        check(
+            lambda x, w, b: gradients(lambda x, w, b: functional.layer_norm(x, (5,), w, b), x, w, b),
+            pair(layout, dtype, "finite"),
+            weight,
+            bias,
+            message=layout.name,
+            tolerance=TOLERANCE,
+        )
+        check(
+            lambda x: gradients(lambda x: functional.layer_norm(x, (3, 5)), x),
+            pair(layout, dtype, "finite"),
+            message=layout.name,
+            tolerance=TOLERANCE,
+        )
 
 
 def test_only_the_gradients_asked_for():
@@ -89,8 +126,13 @@ def test_group_norm(shape, dtype):
     for groups in (1, 2, 3):
         check(lambda x, w, b, g=groups: functional.group_norm(x, g, w, b), x, weight, bias, tolerance=TOLERANCE)
         check(lambda x, g=groups: functional.group_norm(x, g), x, tolerance=TOLERANCE)
-        check(lambda x, w, b, g=groups: gradients(lambda x, w, b: functional.group_norm(x, g, w, b), x, w, b), x, weight, bias,
-              tolerance=TOLERANCE)  # fmt: skip
+        check(
+            lambda x, w, b, g=groups: gradients(lambda x, w, b: functional.group_norm(x, g, w, b), x, w, b),
+            x,
+            weight,
+            bias,
+            tolerance=TOLERANCE,
+        )
     check(lambda x: functional.group_norm(x, 4), x)
 
 
@@ -119,8 +161,18 @@ def test_batch_norm_gradients(training):
             x = values(shape, dtype, "finite")
             weight, bias = parameters(6, dtype)
             mean, variance = values((6,), dtype, "finite", 7), values((6,), dtype, "positive", 8)
-            check(lambda x, w, b, m, v: gradients(lambda x, w, b: functional.batch_norm(x, m.clone(), v.clone(), w, b, training), x, w, b),
-                  x, weight, bias, mean, variance, message=str(shape), tolerance={**TOLERANCE, torch.float32: (2e-5, 2e-5)})  # fmt: skip
+            check(
+                lambda x, w, b, m, v: gradients(
+                    lambda x, w, b: functional.batch_norm(x, m.clone(), v.clone(), w, b, training), x, w, b
+                ),
+                x,
+                weight,
+                bias,
+                mean,
+                variance,
+                message=str(shape),
+                tolerance={**TOLERANCE, torch.float32: (2e-5, 2e-5)},
+            )
 
 
 def test_batch_norm_channels_last():
@@ -159,4 +211,9 @@ def test_rms_norm():
     for dtype in FLOATS:
         for layout in layouts()[:5]:
             weight, _ = parameters(5, dtype)
-            check(lambda x, w: functional.rms_norm(x, (5,), w, 1e-6), pair(layout, dtype, "finite"), weight, tolerance=TOLERANCE)
+            check(
+                lambda x, w: functional.rms_norm(x, (5,), w, 1e-6),
+                pair(layout, dtype, "finite"),
+                weight,
+                tolerance=TOLERANCE,
+            )

@@ -4,25 +4,50 @@ import math
 
 import pytest
 import torch
+from differential import (
+    ALL,
+    FLOATS,
+    INTEGERS,
+    REAL,
+    SHAPE,
+    check,
+    check_in_place,
+    check_out,
+    host_scalar,
+    layouts,
+    pair,
+)
 
-from differential import ALL, FLOATS, INTEGERS, REAL, SHAPE, check, check_in_place, check_out, host_scalar, layouts, pair
+DTYPES = (
+    torch.float32,
+    torch.bfloat16,
+    torch.float16,
+    torch.float64,
+    torch.int64,
+    torch.int32,
+    torch.int8,
+    torch.uint8,
+    torch.bool,
+    torch.complex64,
+)
 
-DTYPES = (torch.float32, torch.bfloat16, torch.float16, torch.float64, torch.int64, torch.int32, torch.int8, torch.uint8,
-          torch.bool, torch.complex64)  # fmt: skip
 
-# name -> kind of values
+def kinds(kind, names):
+    """The kind of values that suits these functions."""
+    return dict.fromkeys(names.split(), kind)
+
+
 UNARY = {
-    "abs": "special", "neg": "special", "sign": "special", "sgn": "special", "reciprocal": "special", "ceil": "special",
-    "floor": "special", "round": "special", "trunc": "special", "frac": "finite", "exp": "special", "exp2": "special",
-    "expm1": "special", "log": "special", "log2": "positive", "log10": "positive", "log1p": "special", "sqrt": "special",
-    "rsqrt": "special", "sin": "special", "cos": "special", "tan": "finite", "asin": "unit", "acos": "unit",
-    "atan": "special", "sinh": "special", "cosh": "special", "tanh": "special", "asinh": "special", "acosh": "positive",
-    "atanh": "unit", "erf": "special", "erfc": "special", "erfinv": "unit", "lgamma": "positive", "digamma": "positive",
-    "sinc": "finite", "angle": "special", "isnan": "special", "isinf": "special", "isneginf": "special",
-    "isposinf": "special", "isfinite": "special", "signbit": "special", "logical_not": "special", "bitwise_not": "special",
-    "nan_to_num": "special", "sigmoid": "special", "relu": "special", "square": "special", "deg2rad": "special",
-    "rad2deg": "special", "logit": "unit", "positive": "special", "conj_physical": "special",
-}  # fmt: skip
+    **kinds(
+        "special",
+        "abs neg sign sgn reciprocal ceil floor round trunc exp exp2 expm1 log log1p sqrt rsqrt sin cos atan "
+        "sinh cosh tanh asinh erf erfc angle isnan isinf isneginf isposinf isfinite signbit logical_not "
+        "bitwise_not nan_to_num sigmoid relu square deg2rad rad2deg positive conj_physical",
+    ),
+    **kinds("finite", "frac tan sinc"),
+    **kinds("positive", "log2 log10 acosh lgamma digamma"),
+    **kinds("unit", "asin acos atanh erfinv logit"),
+}
 
 # Functions whose CPU form itself is only good to a few ulp, or rounds 16-bit intermediates.
 LOOSE = {
@@ -40,15 +65,15 @@ COPIES_UNCHANGED = ("nan_to_num", "conj_physical")
 FALLBACKS = {("logaddexp", torch.complex64)}
 
 BINARY = {
-    "add": "special", "sub": "special", "mul": "special", "div": "special", "floor_divide": "nonzero",
-    "remainder": "nonzero", "fmod": "nonzero", "pow": "positive", "maximum": "special", "minimum": "special",
-    "fmax": "special", "fmin": "special", "atan2": "special", "hypot": "special", "copysign": "special",
-    "logical_and": "special", "logical_or": "special", "logical_xor": "special", "eq": "special", "ne": "special",
-    "lt": "special", "le": "special", "gt": "special", "ge": "special", "bitwise_and": "special",
-    "bitwise_or": "special", "bitwise_xor": "special", "bitwise_left_shift": "special",
-    "bitwise_right_shift": "special", "logaddexp": "special", "logaddexp2": "special", "xlogy": "special",
-    "heaviside": "special",
-}  # fmt: skip
+    **kinds(
+        "special",
+        "add sub mul div maximum minimum fmax fmin atan2 hypot copysign logical_and logical_or logical_xor eq "
+        "ne lt le gt ge bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift logaddexp "
+        "logaddexp2 xlogy heaviside",
+    ),
+    **kinds("nonzero", "floor_divide remainder fmod"),
+    **kinds("positive", "pow"),
+}
 
 
 def spelled(name, dtype, layout):
@@ -106,8 +131,14 @@ def test_binary_broadcasts_and_mixes_layouts(name, dtype):
     contiguous, transposed, *_ = layouts()
     row = layouts((1, SHAPE[-1]))[0]
     scalar = layouts()[5]
-    for left, right in [(contiguous, transposed), (transposed, contiguous), (transposed, row), (row, contiguous),
-                        (transposed, scalar), (scalar, transposed)]:  # fmt: skip
+    for left, right in [
+        (contiguous, transposed),
+        (transposed, contiguous),
+        (transposed, row),
+        (row, contiguous),
+        (transposed, scalar),
+        (scalar, transposed),
+    ]:
         message = f"{name} {dtype} {left.name} {right.name}"
         check(function, pair(left, dtype, kind), pair(right, dtype, kind, 1), message=message)
 
@@ -130,8 +161,29 @@ def test_binary_out(name):
 
 
 @pytest.mark.parametrize("number", [2, 0.3, -3, True, 0, 1e10, 2.0 + 1j], ids=str)
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "eq", "ne", "lt", "le", "gt",
-                                  "ge", "pow", "rsub", "bitwise_and", "bitwise_or", "xlogy"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "floor_divide",
+        "remainder",
+        "fmod",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "pow",
+        "rsub",
+        "bitwise_and",
+        "bitwise_or",
+        "xlogy",
+    ],
+)
 def test_python_numbers(name, number):
     for dtype in DTYPES:
         for layout in layouts()[:1] + layouts()[5:]:
@@ -139,7 +191,9 @@ def test_python_numbers(name, number):
             check(getattr(torch, name), operand, number, message=f"{spelled(name, dtype, layout)} {number}")
 
 
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "remainder", "floor_divide", "pow", "eq", "maximum", "atan2"])
+@pytest.mark.parametrize(
+    "name", ["add", "sub", "mul", "div", "remainder", "floor_divide", "pow", "eq", "maximum", "atan2"]
+)
 def test_promotion_of_every_pair(name):
     function = getattr(torch, name)
     for left in DTYPES:
@@ -147,7 +201,9 @@ def test_promotion_of_every_pair(name):
             for one, other in [((3,), (3,)), ((3,), ()), ((), (3,))]:
                 first = pair_of(one, left)
                 second = pair_of(other, right)
-                check(function, first, second, message=f"{name} {left}{one} {right}{other}", tolerance=pow_tolerance(name))
+                check(
+                    function, first, second, message=f"{name} {left}{one} {right}{other}", tolerance=pow_tolerance(name)
+                )
 
 
 def pow_tolerance(name):
@@ -172,8 +228,12 @@ def test_alpha(alpha):
     for function in (torch.add, torch.sub):
         for dtype in DTYPES:
             pairs = pair(layouts()[0], dtype, "finite"), pair(layouts()[1], dtype, "finite", 1)
-            tolerance = {torch.float32: (1e-6, 1e-6), torch.complex64: (1e-5, 1e-5), torch.bfloat16: (1.6e-2, 1e-2),
-                         torch.float16: (2e-3, 1e-3)}  # fmt: skip
+            tolerance = {
+                torch.float32: (1e-6, 1e-6),
+                torch.complex64: (1e-5, 1e-5),
+                torch.bfloat16: (1.6e-2, 1e-2),
+                torch.float16: (2e-3, 1e-3),
+            }
             check(function, *pairs, alpha=alpha, message=f"{function} {dtype} {alpha}", tolerance=tolerance)
 
 
@@ -202,8 +262,13 @@ def test_power_of_numbers(exponent):
     for dtype in DTYPES:
         for layout in layouts():
             tolerance = {torch.float32: (2e-6, 1e-6), torch.complex64: (1e-5, 1e-5)}
-            check(torch.pow, pair(layout, dtype), exponent, message=f"{spelled('pow', dtype, layout)} {exponent}",
-                  tolerance=tolerance)  # fmt: skip
+            check(
+                torch.pow,
+                pair(layout, dtype),
+                exponent,
+                message=f"{spelled('pow', dtype, layout)} {exponent}",
+                tolerance=tolerance,
+            )
 
 
 @pytest.mark.parametrize("base", [1, 2, 0.5, -1, 0], ids=str)
@@ -261,7 +326,9 @@ def test_masked_fill_refuses_what_the_cpu_refuses():
     check(torch.masked_fill, x, torch.ones(4, dtype=torch.bool), 1.0)
 
 
-@pytest.mark.parametrize("bounds", [(-1, 1), (0.1, None), (None, 2), (None, None), (2, -2), (float("nan"), 1), (True, 3)], ids=str)
+@pytest.mark.parametrize(
+    "bounds", [(-1, 1), (0.1, None), (None, 2), (None, None), (2, -2), (float("nan"), 1), (True, 3)], ids=str
+)
 def test_clamp(bounds):
     for dtype in DTYPES:
         for layout in layouts():
@@ -284,24 +351,39 @@ def test_addcmul_addcdiv(value):
             tensors = [pair(layout, dtype, "nonzero", seed) for seed in range(3)]
             tolerance = {torch.float32: (1e-6, 2e-6), torch.complex64: (1e-5, 1e-5), torch.complex128: (1e-13, 1e-13)}
             for function in (torch.addcmul, torch.addcdiv):
-                check(function, *tensors, value=value, message=spelled(function.__name__, dtype, layout),
-                      tolerance=tolerance)  # fmt: skip
+                check(
+                    function,
+                    *tensors,
+                    value=value,
+                    message=spelled(function.__name__, dtype, layout),
+                    tolerance=tolerance,
+                )
 
 
 def test_addcdiv_in_place_on_transposed_memory():
     contiguous, transposed, *_ = layouts()
-    operands = pair(transposed, torch.float32), pair(contiguous, torch.float32, "finite"), pair(transposed, torch.float32, "nonzero")
+    operands = (
+        pair(transposed, torch.float32),
+        pair(contiguous, torch.float32, "finite"),
+        pair(transposed, torch.float32, "nonzero"),
+    )
     check_in_place(lambda a, b, c: a.addcdiv_(b, c, value=0.5), *operands)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 0.5, 0.9, 1.0, 2.0], ids=str)
 def test_lerp(weight):
-    for dtype in FLOATS + (torch.complex64, torch.int64):
+    for dtype in (*FLOATS, torch.complex64, torch.int64):
         tolerance = {torch.float32: (1e-6, 1e-6), torch.complex64: (1e-5, 1e-5)}
         for layout in layouts():
             pairs = pair(layout, dtype, "finite"), pair(layout, dtype, "finite", 1)
             check(torch.lerp, *pairs, weight, message=spelled("lerp", dtype, layout), tolerance=tolerance)
-            check(torch.lerp, *pairs, pair(layout, dtype, "unit", 2), message=spelled("lerp", dtype, layout), tolerance=tolerance)
+            check(
+                torch.lerp,
+                *pairs,
+                pair(layout, dtype, "unit", 2),
+                message=spelled("lerp", dtype, layout),
+                tolerance=tolerance,
+            )
     check(torch.lerp, torch.ones(2), torch.ones(2, dtype=torch.bfloat16), 0.5)
 
 

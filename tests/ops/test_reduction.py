@@ -4,16 +4,21 @@ import math
 
 import pytest
 import torch
-from torch.nn import functional
-
 from differential import ALL, FLOATS, INTEGERS, SHAPE, check, check_out, layouts, pair, values
+from torch.nn import functional
 
 DTYPES = ALL
 DIMS = (0, 1, -1)
 EMPTY = [torch.zeros(0), torch.zeros(0, 3), torch.zeros(2, 0, 3), torch.zeros(0, dtype=torch.int64)]
 # Sums in another order: room for the accumulated rounding of the CPU's own sums.
-SUMS = {torch.float32: (2e-6, 2e-6), torch.float64: (1e-13, 1e-13), torch.float16: (5e-3, 2e-3), torch.bfloat16: (1.6e-2, 1e-2),
-        torch.complex64: (5e-6, 5e-6), torch.complex128: (1e-13, 1e-13)}  # fmt: skip
+SUMS = {
+    torch.float32: (2e-6, 2e-6),
+    torch.float64: (1e-13, 1e-13),
+    torch.float16: (5e-3, 2e-3),
+    torch.bfloat16: (1.6e-2, 1e-2),
+    torch.complex64: (5e-6, 5e-6),
+    torch.complex128: (1e-13, 1e-13),
+}
 
 FULL = {
     "sum": torch.sum,
@@ -31,10 +36,21 @@ FULL = {
     "count_nonzero": torch.count_nonzero,
     "aminmax": torch.aminmax,
 }
-ALONG = {**FULL, "logsumexp": torch.logsumexp, "cumsum": torch.cumsum, "cumprod": torch.cumprod, "cummax": torch.cummax,
-         "cummin": torch.cummin}  # fmt: skip
+ALONG = {
+    **FULL,
+    "logsumexp": torch.logsumexp,
+    "cumsum": torch.cumsum,
+    "cumprod": torch.cumprod,
+    "cummax": torch.cummax,
+    "cummin": torch.cummin,
+}
 NO_KEEPDIM = ("count_nonzero", "cumsum", "cumprod", "cummax", "cummin")
-FALLBACKS = {("logsumexp", torch.complex64), ("logsumexp", torch.complex128), ("var", torch.complex64), ("var", torch.complex128)}
+FALLBACKS = {
+    ("logsumexp", torch.complex64),
+    ("logsumexp", torch.complex128),
+    ("var", torch.complex64),
+    ("var", torch.complex128),
+}
 
 
 def skip_fallback(name, dtype):
@@ -71,12 +87,18 @@ def test_along_a_dimension(name, dtype):
 def test_keepdim(name):
     for layout in layouts()[:2]:
         for dim in DIMS:
-            check(lambda x, dim=dim: ALONG[name](x, dim=dim, keepdim=True), pair(layout, torch.float32, kind_of(name)),
-                  message=f"{name} {layout.name} {dim}", tolerance=SUMS)  # fmt: skip
+            check(
+                lambda x, dim=dim: ALONG[name](x, dim=dim, keepdim=True),
+                pair(layout, torch.float32, kind_of(name)),
+                message=f"{name} {layout.name} {dim}",
+                tolerance=SUMS,
+            )
 
 
 @pytest.mark.parametrize("dims", [(0, 1), (-1, 0), (), (0, 0), (3,), None, (0, 1, 2)], ids=str)
-@pytest.mark.parametrize("name", ["sum", "mean", "amax", "amin", "any", "all", "nansum", "logsumexp", "var", "linalg_vector_norm"])
+@pytest.mark.parametrize(
+    "name", ["sum", "mean", "amax", "amin", "any", "all", "nansum", "logsumexp", "var", "linalg_vector_norm"]
+)
 def test_several_dimensions(name, dims):
     function = torch.linalg.vector_norm if name == "linalg_vector_norm" else getattr(torch, name)
     if name in ("amax", "logsumexp", "amin") and dims is None:
@@ -84,7 +106,12 @@ def test_several_dimensions(name, dims):
     if name == "logsumexp" and dims == ():
         pytest.skip("CPU PyTorch fails on its own intermediate")
     for layout in layouts()[:5]:
-        check(lambda x: function(x, dim=dims), pair(layout, torch.float32, "finite"), message=f"{name} {layout.name}", tolerance=SUMS)
+        check(
+            lambda x: function(x, dim=dims),
+            pair(layout, torch.float32, "finite"),
+            message=f"{name} {layout.name}",
+            tolerance=SUMS,
+        )
 
 
 @pytest.mark.parametrize("name", ALONG)
@@ -101,18 +128,35 @@ def test_dtype_argument(name):
     function = getattr(torch, name)
     arguments = (0,) if name.startswith("cum") else ()
     for dtype in DTYPES:
-        for wanted in (torch.float32, torch.float64, torch.int64, torch.int8, torch.bfloat16, torch.bool, torch.complex64):
+        for wanted in (
+            torch.float32,
+            torch.float64,
+            torch.int64,
+            torch.int8,
+            torch.bfloat16,
+            torch.bool,
+            torch.complex64,
+        ):
             x = values((6,), dtype, "positive")
             if dtype.is_complex and not wanted.is_complex:
                 continue
-            check(lambda t, w=wanted: function(t, *arguments, dtype=w), x, message=f"{name} {dtype} {wanted}", tolerance=SUMS)
+            check(
+                lambda t, w=wanted: function(t, *arguments, dtype=w),
+                x,
+                message=f"{name} {dtype} {wanted}",
+                tolerance=SUMS,
+            )
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "amax", "any", "argmax", "cumsum", "all", "prod", "logsumexp"])
 def test_out(name):
     for dtype in (torch.float32, torch.int64):
-        check_out(lambda x, out=None: ALONG[name](x, 1, out=out) if out is not None else ALONG[name](x, 1),
-                  pair(layouts()[1], dtype, "finite"), message=f"{name} {dtype}", tolerance=SUMS)  # fmt: skip
+        check_out(
+            lambda x, out=None: ALONG[name](x, 1, out=out) if out is not None else ALONG[name](x, 1),
+            pair(layouts()[1], dtype, "finite"),
+            message=f"{name} {dtype}",
+            tolerance=SUMS,
+        )
 
 
 def test_sum_into_another_type():
@@ -132,7 +176,11 @@ def test_ties_and_nans():
 
 
 def test_cumulative_extremes_take_the_last_of_equals():
-    for x in (torch.tensor([1.0, 3, 3, math.nan, 2, math.nan, 5]), torch.tensor([1, 1, 0, 0]), torch.tensor([True, False])):
+    for x in (
+        torch.tensor([1.0, 3, 3, math.nan, 2, math.nan, 5]),
+        torch.tensor([1, 1, 0, 0]),
+        torch.tensor([True, False]),
+    ):
         check(lambda t: torch.cummax(t, 0), x)
         check(lambda t: torch.cummin(t, 0), x)
 
@@ -152,8 +200,12 @@ def test_variance(name, correction):
     for dtype in (*FLOATS, torch.int64):
         for layout in layouts():
             for dim in (None, 0, (0, 2)):
-                check(lambda x, d=dim: function(x, d, **keywords), pair(layout, dtype, "finite"),
-                      message=f"{name} {dtype} {layout.name} {dim}", tolerance=SUMS)  # fmt: skip
+                check(
+                    lambda x, d=dim: function(x, d, **keywords),
+                    pair(layout, dtype, "finite"),
+                    message=f"{name} {dtype} {layout.name} {dim}",
+                    tolerance=SUMS,
+                )
 
 
 def test_variance_around_a_large_mean():
@@ -168,10 +220,14 @@ def test_vector_norm(order):
             for dim in (None, 1):
                 if layout.name == "scalar" and dim == 1:
                     continue
-                check(lambda x, d=dim: torch.linalg.vector_norm(x, order, d), pair(layout, dtype, "nonzero"),
-                      message=f"{dtype} {layout.name} {dim}", tolerance={**SUMS, torch.float32: (5e-6, 5e-6)})  # fmt: skip
+                check(
+                    lambda x, d=dim: torch.linalg.vector_norm(x, order, d),
+                    pair(layout, dtype, "nonzero"),
+                    message=f"{dtype} {layout.name} {dim}",
+                    tolerance={**SUMS, torch.float32: (5e-6, 5e-6)},
+                )
     for wanted in (torch.float64, torch.float16, torch.complex64):
-        check(lambda x: torch.linalg.vector_norm(x, order, dtype=wanted), torch.ones(3))
+        check(lambda x, w=wanted: torch.linalg.vector_norm(x, order, dtype=w), torch.ones(3))
 
 
 def test_accumulation_is_wide():
@@ -200,8 +256,12 @@ def test_softmax(name):
             for dim in DIMS:
                 message = f"{name} {dtype} {layout.name} {dim}"
                 check(lambda x, d=dim: function(x, d), pair(layout, dtype, "finite"), message=message, tolerance=SUMS)
-                check(lambda x, d=dim: function(x, d, dtype=torch.float32), pair(layout, dtype, "finite"), message=message,
-                      tolerance=SUMS)  # fmt: skip
+                check(
+                    lambda x, d=dim: function(x, d, dtype=torch.float32),
+                    pair(layout, dtype, "finite"),
+                    message=message,
+                    tolerance=SUMS,
+                )
     for row in ([math.inf, 0.0], [-math.inf, -math.inf], [math.nan, 1.0], [1000.0, -1000.0]):
         check(lambda x: function(x, 0), torch.tensor(row))
     check(lambda x: function(x, 1), torch.ones(2, 0))
@@ -218,8 +278,12 @@ def test_softmax_gradient(name):
 
     for dtype in FLOATS:
         for layout in layouts()[:4]:
-            tolerance = {torch.float32: (1e-5, 1e-5), torch.float64: (1e-12, 1e-12), torch.float16: (1e-2, 2e-1),
-                         torch.bfloat16: (5e-2, 1.0)}  # fmt: skip
+            tolerance = {
+                torch.float32: (1e-5, 1e-5),
+                torch.float64: (1e-12, 1e-12),
+                torch.float16: (1e-2, 2e-1),
+                torch.bfloat16: (5e-2, 1.0),
+            }
             check(gradient, pair(layout, dtype, "finite"), message=f"{name} {dtype} {layout.name}", tolerance=tolerance)
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from torch.nn import functional
-
 from differential import FLOATS, assert_same, check, layouts, pair, values
+from torch.nn import functional
 
 aten = torch.ops.aten
 
@@ -67,8 +66,10 @@ OPTIMIZERS = {
 
 
 def train(optimizer_class, keywords, device, steps=4):
-    parameters = [values(shape, torch.float32, "finite", seed).to(device).requires_grad_()
-                  for seed, shape in enumerate([(4, 3), (5,), (), (0,)])]  # fmt: skip
+    parameters = [
+        values(shape, torch.float32, "finite", seed).to(device).requires_grad_()
+        for seed, shape in enumerate([(4, 3), (5,), (), (0,)])
+    ]
     optimizer = optimizer_class(parameters, **keywords)
     for step in range(steps):
         for seed, parameter in enumerate(parameters):

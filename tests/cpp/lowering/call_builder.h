@@ -155,8 +155,8 @@ class CallBuilder {
   }
 
   CallBuilder& runtime_scalar(std::string name, DType dtype, double number, int64_t integer = 0) {
-    const TensorArgument argument =
-        operand(dtype == DType::I64 ? tensor_of<int64_t>(dtype, {}, {integer}) : tensor_of<double>(dtype, {}, {number}));
+    const TensorArgument argument = operand(dtype == DType::I64 ? tensor_of<int64_t>(dtype, {}, {integer})
+                                                                : tensor_of<double>(dtype, {}, {number}));
     call_.arguments.push_back({name, ScalarArgument{argument.operand, argument.value, dtype}});
     names_.push_back(std::make_shared<const std::string>(std::move(name)));
     scalars_.push_back({*names_.back(), dtype, integer, number});

@@ -56,7 +56,8 @@ CallBuilder add(const TestTensor& self, const TestTensor& other) {
 }
 
 TEST(Add, MultipliesByAlpha) {
-  EXPECT_THAT(add(floats({2}, {1, 2}), floats({2}, {10, 20})).scalar("alpha", 0.5).run_for<double>(), ElementsAre(6, 12));
+  EXPECT_THAT(add(floats({2}, {1, 2}), floats({2}, {10, 20})).scalar("alpha", 0.5).run_for<double>(),
+              ElementsAre(6, 12));
 }
 
 TEST(Add, AlphaOfOneIsNotMultiplied) {
@@ -77,7 +78,8 @@ TEST(Add, BoolsAreOr) {
 
 TEST(Add, RefusesAlphaOfAHigherCategory) {
   const TestTensor ints = integers({1}, {1});
-  EXPECT_THAT(error_of([&] { add(ints, ints).scalar("alpha", 1.5).lower(); }), HasSubstr("must not be a floating point"));
+  EXPECT_THAT(error_of([&] { add(ints, ints).scalar("alpha", 1.5).lower(); }),
+              HasSubstr("must not be a floating point"));
   EXPECT_THAT(error_of([&] { add(ints, ints).scalar("alpha", true).lower(); }), HasSubstr("Boolean alpha"));
 }
 
@@ -91,7 +93,8 @@ TEST(Add, BroadcastsAndRefusesOtherShapes) {
 
 TEST(Add, RoundsOnceInBfloat16) {
   const TestTensor self = tensor_of<double>(DType::BF16, {1}, {256});
-  EXPECT_THAT(add(self, tensor_of<double>(DType::BF16, {1}, {1})).scalar("alpha", 1).run_for<double>(), ElementsAre(256));
+  EXPECT_THAT(add(self, tensor_of<double>(DType::BF16, {1}, {1})).scalar("alpha", 1).run_for<double>(),
+              ElementsAre(256));
 }
 
 TEST(Add, InPlaceKeepsTheOperandsTypeAndMemory) {
@@ -123,7 +126,8 @@ TEST(Sub, RefusesBools) {
 
 TEST(Mul, PythonNumberKeepsItsPrecisionAmongBfloat16) {
   const double x = 1.5;
-  const auto product = CallBuilder("mul.Tensor").tensor("self", tensor_of<double>(DType::BF16, {1}, {x})).wrapped("other", 0.3);
+  const auto product =
+      CallBuilder("mul.Tensor").tensor("self", tensor_of<double>(DType::BF16, {1}, {x})).wrapped("other", 0.3);
   EXPECT_THAT(CallBuilder(product).run_for<double>(), ElementsAre(static_cast<double>(BFloat16(1.5f * 0.3f))));
 }
 
@@ -134,14 +138,16 @@ TEST(FloorDivide, RoundsTowardsMinusInfinity) {
 }
 
 TEST(Remainder, HasTheDivisorsSign) {
-  EXPECT_THAT(binary("remainder.Tensor", std::vector<int64_t>{-7, 7, -7, 7}, {2, 2, -2, -2}), ElementsAre(1, 1, -1, -1));
+  EXPECT_THAT(binary("remainder.Tensor", std::vector<int64_t>{-7, 7, -7, 7}, {2, 2, -2, -2}),
+              ElementsAre(1, 1, -1, -1));
   EXPECT_THAT(binary("fmod.Tensor", std::vector<int64_t>{-7, 7, -7, 7}, {2, 2, -2, -2}), ElementsAre(-1, 1, -1, 1));
   EXPECT_THAT(binary("remainder.Tensor", std::vector<double>{5, -5, 1}, {kInfinity, kInfinity, 0}),
               Pointwise(NanSensitiveDoubleEq(), {5.0, kInfinity, kNan}));
 }
 
 TEST(Remainder, IntegerDivisionByZeroRaises) {
-  EXPECT_THAT(error_of([] { binary("remainder.Tensor", std::vector<int64_t>{1}, {0}); }), HasSubstr("ZeroDivisionError"));
+  EXPECT_THAT(error_of([] { binary("remainder.Tensor", std::vector<int64_t>{1}, {0}); }),
+              HasSubstr("ZeroDivisionError"));
 }
 
 TEST(DivMode, TruncatesOrFloors) {
@@ -164,9 +170,7 @@ TEST(Div, IntegersGiveTheDefaultFloat) {
   EXPECT_THAT(values_of<double>(results[0]), ElementsAre(0.5));
 }
 
-TEST(Sign, IsZeroForNanAndZeros) {
-  EXPECT_THAT(unary("sign", {kNan, -0.0, 2, -3}), ElementsAre(0, 0, 1, -1));
-}
+TEST(Sign, IsZeroForNanAndZeros) { EXPECT_THAT(unary("sign", {kNan, -0.0, 2, -3}), ElementsAre(0, 0, 1, -1)); }
 
 TEST(Lerp, IsExactAtTheNearerEnd) {
   const auto lerp = [](double weight) {
@@ -182,7 +186,8 @@ TEST(Lerp, IsExactAtTheNearerEnd) {
 
 TEST(Pow, ClassOfTheExponentShapesTheGraph) {
   const auto power = [](auto exponent) {
-    return std::move(CallBuilder("pow.Tensor_Scalar").tensor("self", floats({2}, {-2, 3})).scalar("exponent", exponent));
+    return std::move(
+        CallBuilder("pow.Tensor_Scalar").tensor("self", floats({2}, {-2, 3})).scalar("exponent", exponent));
   };
   EXPECT_THAT(power(2).template run_for<double>(), ElementsAre(4, 9));
   EXPECT_THAT(power(3.0).template run_for<double>(), ElementsAre(-8, 27));
@@ -208,7 +213,8 @@ TEST(Comparison, RefusesTheOrderOfComplexNumbers) {
   const TestTensor complex = tensor_of<double>(DType::C64, {1}, {1});
   CallBuilder call("lt.Tensor");
   call.tensor("self", complex).tensor("other", complex);
-  EXPECT_THAT(error_of([&] { call.lower(); }, ErrorKind::NotImplemented), HasSubstr("not implemented for 'ComplexFloat'"));
+  EXPECT_THAT(error_of([&] { call.lower(); }, ErrorKind::NotImplemented),
+              HasSubstr("not implemented for 'ComplexFloat'"));
 }
 
 TEST(Comparison, DeclinesRareTypes) {
@@ -223,9 +229,7 @@ TEST(Comparison, DeclinesRareTypes) {
   }
 }
 
-TEST(Logic, NanIsTrue) {
-  EXPECT_THAT(unary("logical_not", {kNan, 0, -0.0, 1}), ElementsAre(0, 1, 1, 0));
-}
+TEST(Logic, NanIsTrue) { EXPECT_THAT(unary("logical_not", {kNan, 0, -0.0, 1}), ElementsAre(0, 1, 1, 0)); }
 
 TEST(Shift, BeyondTheWidth) {
   EXPECT_THAT(binary("bitwise_right_shift.Tensor", std::vector<int64_t>{-8, 8}, {70, -1}), ElementsAre(-1, 0));
@@ -233,7 +237,8 @@ TEST(Shift, BeyondTheWidth) {
 }
 
 TEST(Maximum, PropagatesNanAndFmaxDoesNot) {
-  EXPECT_THAT(binary("maximum", std::vector<double>{1, kNan}, {kNan, 1}), Pointwise(NanSensitiveDoubleEq(), {kNan, kNan}));
+  EXPECT_THAT(binary("maximum", std::vector<double>{1, kNan}, {kNan, 1}),
+              Pointwise(NanSensitiveDoubleEq(), {kNan, kNan}));
   EXPECT_THAT(binary("fmax", std::vector<double>{1, kNan}, {kNan, 1}), ElementsAre(1, 1));
 }
 

@@ -76,7 +76,8 @@ TEST(Any, OfAnEmptyListOfDimensionsIsElementwise) {
 
 TEST(Max, OverAnEmptyDimensionIsAnIndexError) {
   const TestTensor nothing = floats({2, 0}, {});
-  EXPECT_THAT(error_of([&] { reduce("amax", nothing, Dims{1}).lower(); }, ErrorKind::Index), HasSubstr("amax(): Expected"));
+  EXPECT_THAT(error_of([&] { reduce("amax", nothing, Dims{1}).lower(); }, ErrorKind::Index),
+              HasSubstr("amax(): Expected"));
   EXPECT_THAT(error_of([&] { reduce("max.dim", nothing, int64_t{1}).lower(); }, ErrorKind::Index), HasSubstr("max()"));
   EXPECT_THAT(error_of([&] { CallBuilder("max").tensor("self", nothing).lower(); }), HasSubstr("numel() == 0"));
 }
@@ -94,7 +95,8 @@ TEST(Argmax, RefusesBools) {
 }
 
 TEST(Variance, IsAccurateAroundALargeMean) {
-  CallBuilder call = reduce("var_mean.correction", floats({4}, {10000.001, 10000.002, 10000.003, 10000.004}), std::monostate{});
+  CallBuilder call =
+      reduce("var_mean.correction", floats({4}, {10000.001, 10000.002, 10000.003, 10000.004}), std::monostate{});
   const auto results = call.scalar("correction", 0).run();
   const std::vector<double> rounded = values_of<double>(floats({4}, {10000.001, 10000.002, 10000.003, 10000.004}));
   const double mean = (rounded[0] + rounded[1] + rounded[2] + rounded[3]) / 4;
@@ -104,7 +106,8 @@ TEST(Variance, IsAccurateAroundALargeMean) {
 }
 
 TEST(Variance, OfOneElementIsNan) {
-  EXPECT_TRUE(std::isnan(reduce("var.correction", floats({1}, {3}), std::monostate{}).none("correction").run_for<double>()[0]));
+  EXPECT_TRUE(
+      std::isnan(reduce("var.correction", floats({1}, {3}), std::monostate{}).none("correction").run_for<double>()[0]));
 }
 
 TEST(VectorNorm, OfEachOrder) {
@@ -161,7 +164,11 @@ TEST(LayerNorm, BackwardReturnsOnlyWhatIsAskedFor) {
   const TestTensor x = floats({1, 2}, {1, 2});
   const TestTensor one = floats({1, 1}, {1});
   CallBuilder call("native_layer_norm_backward");
-  call.tensor("grad_out", x).tensor("input", x).set("normalized_shape", Dims{2}).tensor("mean", one).tensor("rstd", one);
+  call.tensor("grad_out", x)
+      .tensor("input", x)
+      .set("normalized_shape", Dims{2})
+      .tensor("mean", one)
+      .tensor("rstd", one);
   call.none("weight").none("bias").set("output_mask", std::vector<bool>{true, false, false});
   const Lowered lowered = call.lower();
   ASSERT_EQ(lowered.outputs.size(), 3u);
@@ -208,7 +215,8 @@ TEST(Dropout, KeepsAboutTheShareAskedFor) {
 
 TEST(FusedSgd, UpdatesEveryParameter) {
   CallBuilder call("_fused_sgd_");
-  call.tensors("self", {floats({2}, {1, 2}), floats({1}, {3})}).tensors("grads", {floats({2}, {1, 1}), floats({1}, {2})});
+  call.tensors("self", {floats({2}, {1, 2}), floats({1}, {3})})
+      .tensors("grads", {floats({2}, {1, 1}), floats({1}, {2})});
   call.tensors("momentum_buffer_list", {});
   call.scalar("weight_decay", 0.0).scalar("momentum", 0.0).scalar("lr", 0.5).scalar("dampening", 0.0);
   call.set("nesterov", false).set("maximize", false).set("is_first_step", false).none("grad_scale").none("found_inf");

@@ -56,7 +56,7 @@ TEST(ProgramCache, FindsWhatWasInserted) {
 
 TEST(ProgramCache, TheFirstProgramOfAKeyStays) {
   ProgramCache<std::string> cache;
-  std::string* first = cache.insert(key_of({5}), "first");
+  const auto first = cache.insert(key_of({5}), "first");
   EXPECT_EQ(cache.insert(key_of({5}), "second"), first);
   EXPECT_EQ(*first, "first");
   EXPECT_EQ(cache.size(), 1U);
@@ -67,6 +67,31 @@ TEST(ProgramCache, CachesDoNotSeeEachOther) {
   left.insert(key_of({7}), "left");
   EXPECT_NE(left.find(key_of({7})), nullptr);
   EXPECT_EQ(right.find(key_of({7})), nullptr);
+}
+
+TEST(ProgramCache, DropsWhatNobodyAsksForAndKeepsTheRest) {
+  ProgramCache<int64_t> cache(8);
+  cache.insert(key_of({-1}), -1);
+  for (int64_t i = 0; i < 1000; ++i) {
+    cache.insert(key_of({i}), i);
+    EXPECT_LE(cache.size(), 8U + 1U);
+    // Asked for on fresh threads, which have nothing in front of the shared table.
+    if (i % 2 == 0) std::thread([&] { EXPECT_NE(cache.find(key_of({-1})), nullptr); }).join();
+  }
+  std::thread([&] {
+    EXPECT_EQ(cache.find(key_of({0})), nullptr);
+    ASSERT_NE(cache.find(key_of({999})), nullptr);
+    EXPECT_EQ(*cache.find(key_of({999})), 999);
+  }).join();
+}
+
+TEST(ProgramCache, ADroppedProgramStaysValidWhileItIsHeld) {
+  ProgramCache<std::vector<int>> cache(2);
+  const auto held = cache.insert(key_of({0}), std::vector<int>(100, 7));
+  std::thread([&] {
+    for (int64_t i = 1; i < 20; ++i) cache.insert(key_of({i}), {});
+  }).join();
+  EXPECT_EQ(held->at(99), 7);
 }
 
 TEST(ProgramCache, ThreadsAgreeOnOneProgram) {
