@@ -136,8 +136,9 @@ engines::Module make_module(lowering::Lowered& lowered, const Gathered& gathered
   module.graph = std::move(lowered.graph);
   for (const Operand& operand : gathered.operands) module.parameters.push_back(layout_of(operand));
   if (lowered.random_blocks > 0) module.parameters.push_back(make_layout(DType::U64, {2}, {1}));
-  for (size_t i = 0; i < lowered.outputs.size(); ++i) {
-    const lowering::Output& output = lowered.outputs[i];
+  for (const lowering::Output& output : lowered.outputs) {
+    if (!output.defined) continue;
+    const int result = static_cast<int>(module.results.size());
     module.results.push_back(make_layout(output.type.dtype, output.type.shape, output.strides));
     if (output.operand < 0) continue;
     const Operand& written = gathered.operands[static_cast<size_t>(output.operand)];
@@ -145,7 +146,7 @@ engines::Module make_module(lowering::Lowered& lowered, const Gathered& gathered
       const OverlapKind kind = static_cast<int>(p) == output.operand ? OverlapKind::Identical
                                                                      : overlap(written, gathered.operands[p]);
       if (kind == OverlapKind::None) continue;
-      module.overlaps.push_back({static_cast<int>(i), static_cast<int>(p), kind == OverlapKind::Identical});
+      module.overlaps.push_back({result, static_cast<int>(p), kind == OverlapKind::Identical});
     }
   }
   return module;
@@ -153,6 +154,8 @@ engines::Module make_module(lowering::Lowered& lowered, const Gathered& gathered
 
 OutputPlan plan_output(const lowering::Output& output) {
   OutputPlan plan;
+  plan.defined = output.defined;
+  if (!plan.defined) return plan;
   plan.dtype = scalar_type_of(output.type.dtype);
   plan.sizes.assign(output.type.shape.begin(), output.type.shape.end());
   plan.strides.assign(output.strides.begin(), output.strides.end());
@@ -186,15 +189,15 @@ std::unique_ptr<engines::Executable> compile_module(const engines::Module& modul
 }  // namespace
 
 Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Gathered& gathered,
-                     std::vector<Dims>& resize) {
+                     Resize& resize) {
   const int64_t start = runtime::now_nanoseconds();
   Program program;
   try {
     ir::Builder builder(op.name);
     const lowering::Call call = CallMaker(op, gathered, builder).make(arguments);
     lowering::Lowered lowered = lowering::lower(*op.rule, call, std::move(builder));
-    resize = std::move(lowered.resize_destinations);
-    if (!resize.empty()) return program;
+    resize = {std::move(lowered.resize_destinations), std::move(lowered.resize_strides)};
+    if (!resize.shapes.empty()) return program;
     passes::canonicalise(lowered.graph);
     for (const lowering::Output& output : lowered.outputs) program.outputs.push_back(plan_output(output));
     program.random_blocks = lowered.random_blocks;

@@ -89,6 +89,10 @@ c10::SmallVector<at::Tensor, 3> launch(const Operator& op, const Program& progra
   c10::SmallVector<at::Tensor, 3> returned;
   c10::SmallVector<void*, 3> results;
   for (const OutputPlan& plan : program.outputs) {
+    if (!plan.defined) {
+      returned.emplace_back();
+      continue;
+    }
     at::Tensor output = output_tensor(plan, gathered);
     results.push_back(element_address(output.unsafeGetTensorImpl()));
     if (plan.returned) returned.push_back(output);
@@ -99,21 +103,24 @@ c10::SmallVector<at::Tensor, 3> launch(const Operator& op, const Program& progra
   return returned;
 }
 
-void resize_destinations(const Operator& op, at::ArrayRef<c10::IValue> arguments, const std::vector<Dims>& shapes) {
+void resize_destinations(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Resize& resize) {
   size_t next = 0;
-  for (size_t i = 0; i < arguments.size() && next < shapes.size(); ++i) {
+  for (size_t i = 0; i < arguments.size() && next < resize.shapes.size(); ++i) {
     if (!op.arguments[i].destination) continue;
-    at::native::resize_output(arguments[i].toTensor(), shapes[next++]);
+    const at::Tensor& destination = arguments[i].toTensor();
+    const bool resized = at::native::resize_output(destination, resize.shapes[next]);
+    if (resized) destination.as_strided_(resize.shapes[next], resize.strides[next]);
+    ++next;
   }
 }
 
 /// The program of a call, or null after the destinations were resized and the call must be gathered again.
 ProgramHandle find_program(const Operator& op, at::ArrayRef<c10::IValue> arguments, Gathered& gathered) {
   if (ProgramHandle known = program_cache().find(gathered.key)) return known;
-  std::vector<Dims> shapes;
-  Program made = compile_call(op, arguments, gathered, shapes);
-  if (shapes.empty()) return program_cache().insert(gathered.key, std::move(made));
-  resize_destinations(op, arguments, shapes);
+  Resize resize;
+  Program made = compile_call(op, arguments, gathered, resize);
+  if (resize.shapes.empty()) return program_cache().insert(gathered.key, std::move(made));
+  resize_destinations(op, arguments, resize);
   return nullptr;
 }
 

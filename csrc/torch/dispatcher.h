@@ -41,6 +41,12 @@ struct OutputPlan {
   int64_t bytes = 0;
   int operand = -1;  // the operand whose memory is written; -1: a fresh tensor
   bool returned = true;
+  bool defined = true;  // false: an undefined tensor is returned and the program has no result for it
+};
+
+/// What `out=` tensors of other shapes must become before the call is made again.
+struct Resize {
+  std::vector<Dims> shapes, strides;
 };
 
 struct Program {
@@ -61,7 +67,7 @@ void gather(const Operator& op, at::ArrayRef<c10::IValue> arguments, Gathered& g
 /// Builds, compiles and returns the program of a call. Leaves `resize` filled, and the program empty, when the destinations must be
 /// resized first.
 Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Gathered& gathered,
-                     std::vector<Dims>& resize);
+                     Resize& resize);
 
 /// Runs a call: takes its arguments from the stack and leaves its results there.
 void run_operator(const Operator& op, const c10::OperatorHandle& handle, torch::jit::Stack* stack);

@@ -127,6 +127,9 @@ bool is_composed(const c10::OperatorHandle& handle) {
          !handle.hasKernelForDispatchKey(c10::DispatchKey::CPU);
 }
 
+/// Rules named by an in-place schema (`_fused_adamw_`) write to their arguments and return nothing: they have no variants.
+bool writes_itself(const c10::OperatorHandle& handle) { return handle.schema().is_mutable(); }
+
 bool returns_tensors(const c10::FunctionSchema& schema) {
   for (const auto& result : schema.returns()) {
     if (result.type()->kind() != c10::TypeKind::TensorType) return false;
@@ -170,7 +173,7 @@ std::vector<Variant> find_variants() {
     for (const c10::OperatorHandle& handle : families.at(family(functional->schema().name()))) {
       const c10::FunctionSchema& schema = handle.schema();
       const bool same = schema.operator_name() == functional->schema().operator_name();
-      const bool variant = schema.is_mutable() || has_destination(schema);
+      const bool variant = !writes_itself(*functional) && (schema.is_mutable() || has_destination(schema));
       if (!same && !(variant && signature(schema) == wanted)) continue;
       if (is_factory(schema) || is_composed(handle) || !returns_tensors(schema)) continue;
       const std::string name = schema.name() + "." + schema.overload_name();

@@ -56,6 +56,20 @@ TEST_P(Memory, InPlaceWhileTheParameterIsStillNeeded) {
   EXPECT_EQ(later.values<double>(), (std::vector<double>{2, 8, 18}));
 }
 
+TEST_P(Memory, TemporaryReadInTwoOrders) {
+  Tensor x(DType::F32, {3, 3});
+  x.fill(ramp(9, 1, 1));
+  const Tensor result = evaluate({&x}, [](Builder& b, const Values& p) {
+    const Value square = b.multiply(p[0], p[0]);
+    return Values{b.negate(b.add(square, b.transpose(square, {1, 0})))};
+  });
+  const std::vector<double> before = x.values<double>();
+  for (size_t i = 0; i < 9; ++i) {
+    const double other = before[i % 3 * 3 + i / 3];
+    EXPECT_EQ(result.values<double>()[i], -(before[i] * before[i] + other * other));
+  }
+}
+
 TEST_P(Memory, ReverseAndReduceInPlace) {
   Tensor x = vector_of({1, 2, 3, 4, 5});
   run({{&x}, {&x}, {{0, 0, true}}}, [](Builder& b, const Values& p) { return Values{b.reverse(p[0], {0})}; });

@@ -73,8 +73,10 @@ std::optional<View> alias_of(const ir::Graph& graph, const ir::Node& node, const
     case Op::Slice: return slice_view(operand, node.as<ir::SliceAttributes>());
     case Op::Reshape: return reshape_view(operand, type.shape);
     case Op::Reverse: return reverse_view(operand, node.as<ir::ReverseAttributes>().dimensions);
-    case Op::Real: return part_view(operand, type.dtype, 0);
-    case Op::Imag: return part_view(operand, type.dtype, 1);
+    case Op::Real: return is_complex(operand.dtype) ? part_view(operand, type.dtype, 0) : operand;
+    case Op::Imag:
+      if (!is_complex(operand.dtype)) return std::nullopt;  // zero
+      return part_view(operand, type.dtype, 1);
     case Op::BitcastConvert: return same_size_bitcast(operand, type.dtype);
     default: return is_check(node) ? std::optional(operand) : std::nullopt;
   }

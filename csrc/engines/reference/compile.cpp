@@ -269,16 +269,18 @@ class Planner {
     for (const auto& [source, destination] : copies) add_copy(source, destination);
   }
 
+  // Addresses of nothing are not moved: they may be null.
   Argument argument(const Place& place) const {
     const Storage& storage = storages_[static_cast<size_t>(place.storage)];
+    const int64_t offset = place.view.elements() == 0 ? 0 : place.view.offset;
     const auto parameters = static_cast<int32_t>(graph_.parameters.size());
     switch (storage.home) {
-      case Home::Parameter: return {kFirstParameterBase + storage.index, place.view.offset};
-      case Home::Result: return {kFirstParameterBase + parameters + storage.index, place.view.offset};
-      case Home::Constant: return {kConstantBase, storage.offset + place.view.offset};
+      case Home::Parameter: return {kFirstParameterBase + storage.index, offset};
+      case Home::Result: return {kFirstParameterBase + parameters + storage.index, offset};
+      case Home::Constant: return {kConstantBase, storage.offset + offset};
       case Home::Scratch: break;
     }
-    return {kScratchBase, storage.offset + place.view.offset};
+    return {kScratchBase, storage.offset + offset};
   }
 
   Program assemble() {

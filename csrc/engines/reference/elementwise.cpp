@@ -58,7 +58,6 @@ Chosen choose(const Problem& problem) {
   if (op == Op::Complex) return {complex_from_parts(computed)};
   if (problem.operands.size() == 1) return {unary_loop_for(op, computed)};
   if (const Loop loop = narrow_binary(op, stored)) return {loop, true};
-  if (op == Op::NextAfter && is_narrow(stored)) return {};
   return {binary_loop_for(op, computed)};
 }
 

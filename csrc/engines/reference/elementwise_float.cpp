@@ -132,6 +132,13 @@ struct Sign {
     return x == 0 || x != x ? x : sign;
   }
 };
+// The imaginary part of a real number.
+struct Zero {
+  template <typename T>
+  T operator()(T) const {
+    return T{0};
+  }
+};
 struct IsFinite {
   template <typename T>
   uint8_t operator()(T x) const {
@@ -226,6 +233,7 @@ Loop unary_of(Op op) {
     case Op::Exponential: return unary<T, InDouble<std::exp>>;
     case Op::ExponentialMinusOne: return unary<T, InDouble<std::expm1>>;
     case Op::Floor: return unary<T, InDouble<std::floor>>;
+    case Op::Imag: return unary<T, Zero>;
     case Op::IsFinite: return unary_loop<uint8_t, T, IsFinite>;
     case Op::Lgamma: return unary<T, InDouble<lgamma>>;
     case Op::Log: return unary<T, InDouble<std::log>>;
@@ -281,6 +289,27 @@ struct NarrowNextAfter {
   }
 };
 
+// The neighbour of an 8-bit float, whose formats differ in what their bit patterns mean: the nearest of all values
+// beyond it.
+template <typename T>
+struct SmallNextAfter {
+  T operator()(T x, T y) const {
+    const float from = x;
+    const float to = y;
+    if (from != from || to != to) return T(from + to);
+    T nearest = y;
+    for (int bits = 0; bits < 256; ++bits) {
+      T candidate;
+      candidate.bits = static_cast<uint8_t>(bits);
+      const float value = candidate;
+      const bool between = from < to ? value > from && value < static_cast<float>(nearest)
+                                     : value < from && value > static_cast<float>(nearest);
+      if (between) nearest = candidate;
+    }
+    return nearest;
+  }
+};
+
 }  // namespace
 
 Loop float_unary(Op op, DType dtype) {
@@ -297,8 +326,16 @@ Loop float_binary(Op op, DType dtype) {
 
 Loop narrow_binary(Op op, DType dtype) {
   if (op != Op::NextAfter) return nullptr;
-  if (dtype == DType::F16) return binary_loop<Half, Half, Half, NarrowNextAfter<Half>>;
-  return dtype == DType::BF16 ? binary_loop<BFloat16, BFloat16, BFloat16, NarrowNextAfter<BFloat16>> : nullptr;
+  switch (dtype) {
+    case DType::F16: return binary<Half, NarrowNextAfter<Half>>;
+    case DType::BF16: return binary<BFloat16, NarrowNextAfter<BFloat16>>;
+    case DType::F8E4M3FN: return binary<Float8E4M3FN, SmallNextAfter<Float8E4M3FN>>;
+    case DType::F8E5M2: return binary<Float8E5M2, SmallNextAfter<Float8E5M2>>;
+    case DType::F8E4M3FNUZ: return binary<Float8E4M3FNUZ, SmallNextAfter<Float8E4M3FNUZ>>;
+    case DType::F8E5M2FNUZ: return binary<Float8E5M2FNUZ, SmallNextAfter<Float8E5M2FNUZ>>;
+    case DType::F8E8M0FNU: return binary<Float8E8M0FNU, SmallNextAfter<Float8E8M0FNU>>;
+    default: return nullptr;
+  }
 }
 
 }  // namespace opentrn::engines::reference

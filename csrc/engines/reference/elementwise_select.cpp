@@ -91,6 +91,13 @@ void clamp_elements(int64_t n, std::byte* const* pointers, const int64_t* steps)
   }
 }
 
+void clamp_bools(int64_t n, std::byte* const* pointers, const int64_t* steps) {
+  for (int64_t i = 0; i < n; ++i) {
+    const auto read = [&](size_t operand) { return *as<uint8_t>(pointers[operand] + i * steps[operand]) != 0; };
+    *as<uint8_t>(pointers[0] + i * steps[0]) = (read(1) || read(2)) && read(3);
+  }
+}
+
 struct SixteenBytes {
   uint64_t low, high;
 };
@@ -169,6 +176,7 @@ Loop compare_loop(ComparisonDirection direction, DType dtype) {
 
 Loop clamp_loop(DType dtype) {
   switch (dtype) {
+    case DType::Bool: return clamp_bools;
     case DType::U8: return clamp_elements<uint8_t>;
     case DType::I8: return clamp_elements<int8_t>;
     case DType::U16: return clamp_elements<uint16_t>;
