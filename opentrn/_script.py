@@ -1,5 +1,6 @@
 """Runs a script or module inside this process as `python` would, and keeps its traceback and exit code."""
 
+import contextlib
 import dataclasses
 import os
 import runpy
@@ -64,9 +65,15 @@ def _exit_request(request: SystemExit) -> Outcome:
     return Outcome(EXIT_FAILURE, "SystemExit")
 
 
+def flush_output() -> None:
+    """Flushes stdout. It may be absent, closed by the script or a pipe nobody reads: none of that is ours to report."""
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        sys.stdout.flush()
+
+
 def _print_traceback(error: BaseException) -> None:
     frames = _without_our_frames(error.__traceback__)
-    sys.stdout.flush()
+    flush_output()
     # A script may have installed its own hook; the interpreter would call it.
     if sys.excepthook is not sys.__excepthook__:
         sys.excepthook(type(error), error, frames)

@@ -25,7 +25,28 @@ def main() -> None:
     """OpenTrn: PyTorch on the device `neuron`, with or without a Trainium chip."""
 
 
-@main.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+class _RunCommand(click.Command):
+    """Everything behind `-m MODULE` belongs to the module, as under python."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = _end_of_module_option(args)
+        return super().parse_args(ctx, args if end is None else [*args[:end], "--", *args[end:]])
+
+
+def _end_of_module_option(words: list[str]) -> int | None:
+    """Where the arguments of the module begin; None when it is a script that runs."""
+    position = 0
+    while position < len(words) and words[position].startswith("-") and words[position] != "--":
+        word = words[position]
+        if word == "-m":
+            return position + 2
+        if word.startswith("-m"):
+            return position + 1
+        position += 2 if word in ("--report", "--fallback") else 1
+    return None
+
+
+@main.command(cls=_RunCommand, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option(
     "--report",
     "report_path",
@@ -76,7 +97,7 @@ def _prepare_device(fallback: str | None) -> None:
 
 
 def _finish(finished: report.Run, path: Path, place: str) -> None:
-    sys.stdout.flush()
+    _script.flush_output()
     facts = report.collect(finished)
     try:
         report.write(facts, path)

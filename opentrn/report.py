@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import io
 import json
 import os
 import platform
@@ -203,5 +204,7 @@ def size(count: int) -> str:
 
 
 def summary_console() -> Console:
-    """Where the summary goes: stderr, so that the script's own output can be piped."""
-    return Console(file=sys.stderr, highlight=False)
+    """Where the summary goes: stderr, so that the script's own output can be piped, and nowhere when there is none."""
+    usable = sys.stderr is not None and not sys.stderr.closed
+    # Without a file the console would write to stdout.
+    return Console(file=sys.stderr if usable else io.StringIO(), highlight=False)

@@ -8,10 +8,10 @@
 namespace opentrn::neuroncore {
 
 struct Machine {
-  std::string_view name;          // "trn2"
-  std::string_view core_name;     // "NeuronCore-v3"
-  int physical_cores_per_chip;    // NeuronCores on one chip
-  int logical_core_configuration; // physical cores that form one logical core (LNC)
+  std::string_view name;           // "trn2"
+  std::string_view core_name;      // "NeuronCore-v3"
+  int physical_cores_per_chip;     // NeuronCores on one chip
+  int logical_core_configuration;  // physical cores that form one logical core (LNC)
   int64_t hbm_bytes_per_chip;
   int64_t hbm_bytes_per_logical_core() const {
     return hbm_bytes_per_chip * logical_core_configuration / physical_cores_per_chip;

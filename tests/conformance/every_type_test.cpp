@@ -68,6 +68,7 @@ TEST_P(EveryType, ElementwiseAgreesWithTheWidestType) {
       const std::optional<Tensor> wide = result_of(op.op, widest(type.dtype), value);
       EXPECT_TRUE(!result || wide) << op.name << " " << type.name;
       if (!result || type.dtype == DType::F8E8M0FNU) continue;  // which has neither zero nor sign
+      if (op.op == Op::Negate && category(type.dtype) == Category::Unsigned) continue;  // wraps at its width
       ++combinations;
       const std::vector<std::complex<double>> got = result->values<std::complex<double>>();
       const std::vector<std::complex<double>> expected = wide->values<std::complex<double>>();
@@ -114,7 +115,8 @@ TEST_P(EveryType, EmptyOperandsMayBeNull) {
   const ir::Value sliced = b.slice(x, {0, 1}, {0, 3}, {1, 1});
   engines::Module module{b.finish({b.add(sliced, sliced)}), {}, {}, {}};
   module.parameters.push_back({type, {4, 1}});
-  module.results.push_back({{DType::F32, {0, 2}}, {2, 1}});
+  const ir::TensorType result_type{DType::F32, {0, 2}};
+  module.results.push_back({result_type, {2, 1}});
   const auto executable = engines::engine(GetParam()).compile(module, neuroncore::machines()[0]);
   const void* parameters[] = {nullptr};
   void* results[] = {nullptr};
