@@ -39,7 +39,7 @@ def _end_of_module_option(words: list[str]) -> int | None:
     while position < len(words) and words[position].startswith("-") and words[position] != "--":
         word = words[position]
         if word == "-m":
-            return position + 2
+            return position + 2 if position + 1 < len(words) else None
         if word.startswith("-m"):
             return position + 1
         position += 2 if word in ("--report", "--fallback") else 1

@@ -1,4 +1,5 @@
-// Attributes of the primitives: one plain struct per primitive that has any, with the names of the StableHLO specification.
+// Attributes of the primitives: one plain struct per primitive that has any, with the names of the StableHLO
+// specification.
 #pragma once
 
 #include <cstddef>

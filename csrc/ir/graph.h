@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <deque>
 #include <string>
 #include <vector>
 

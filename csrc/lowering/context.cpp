@@ -18,9 +18,7 @@ const T& get(const Call& call, std::string_view name) {
 
 void decline(std::string reason) { throw Declined{std::move(reason)}; }
 
-bool Context::has(std::string_view name) const {
-  return !std::holds_alternative<std::monostate>(call.argument(name));
-}
+bool Context::has(std::string_view name) const { return !std::holds_alternative<std::monostate>(call.argument(name)); }
 const TensorArgument& Context::tensor(std::string_view name) const { return get<TensorArgument>(call, name); }
 const TensorList& Context::tensors(std::string_view name) const { return get<TensorList>(call, name); }
 const ScalarArgument& Context::scalar(std::string_view name) const { return get<ScalarArgument>(call, name); }

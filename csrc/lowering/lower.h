@@ -19,14 +19,15 @@ struct Output {
 struct Lowered {
   ir::Graph graph;
   std::vector<Output> outputs;  // one per graph result, in that order, and one per undefined tensor returned
-  int64_t random_blocks = 0;    // blocks of the generator's stream one run consumes; the state is then the last parameter
-  /// When not empty: the `out=` tensors have other shapes; resize them to these and call again. The graph is empty then.
+  int64_t random_blocks = 0;  // blocks of the generator's stream one run consumes; the state is then the last parameter
+  /// When not empty: the `out=` tensors have other shapes; resize them to these and call again. The graph is empty
+  /// then.
   std::vector<Dims> resize_destinations;
   std::vector<Dims> resize_strides;  // the strides of fresh results of those shapes
 };
 
-/// Runs `rule` on the call, whose parameters `builder` already holds in operand order. Throws Declined, or an Error for bad
-/// input.
+/// Runs `rule` on the call, whose parameters `builder` already holds in operand order. Throws Declined, or an Error for
+/// bad input.
 Lowered lower(const Rule& rule, const Call& call, ir::Builder builder);
 
 }  // namespace opentrn::lowering

@@ -7,8 +7,8 @@
 
 namespace opentrn::lowering {
 
-/// Gathers operands and gives their common type as torch.result_type does: tensors with dimensions rank before 0-dimensional
-/// tensors, those before Python numbers; a lower rank decides only when its category is higher.
+/// Gathers operands and gives their common type as torch.result_type does: tensors with dimensions rank before
+/// 0-dimensional tensors, those before Python numbers; a lower rank decides only when its category is higher.
 class Promoter {
  public:
   explicit Promoter(DType default_dtype) : default_dtype_(default_dtype) {}

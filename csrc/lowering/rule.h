@@ -22,8 +22,8 @@ struct Declined {
 };
 [[noreturn]] void decline(std::string reason);
 
-/// A value to be written into an argument's memory although the schema does not return it (running statistics, optimizer
-/// state).
+/// A value to be written into an argument's memory although the schema does not return it (running statistics,
+/// optimizer state).
 struct Write {
   int operand;
   ir::Value value;
@@ -55,10 +55,11 @@ class Context {
   /// The runtime scalar converted to `dtype`, 0-dimensional.
   ir::Value scalar_value(std::string_view name, DType dtype) const { return b.convert(scalar(name).value, dtype); }
 
-  /// `dim` wrapped into [0, rank). Raises IndexError with PyTorch's range when it lies outside. A 0-dimensional tensor counts
-  /// as 1-dimensional, as in PyTorch.
+  /// `dim` wrapped into [0, rank). Raises IndexError with PyTorch's range when it lies outside. A 0-dimensional tensor
+  /// counts as 1-dimensional, as in PyTorch.
   int64_t dimension(int64_t dim, int64_t rank) const;
-  /// Sorted, wrapped, distinct dimensions of an `int[]?` argument; all dimensions when it is None or (if `empty_is_all`) empty.
+  /// Sorted, wrapped, distinct dimensions of an `int[]?` argument; all dimensions when it is None or (if
+  /// `empty_is_all`) empty.
   Dims dimensions(std::string_view name, int64_t rank, bool empty_is_all = true) const;
 
   /// Random words of type ui32 or ui64; consecutive calls draw consecutive parts of the generator's stream.
@@ -73,17 +74,17 @@ class Context {
 
   std::vector<Write> writes;
   std::vector<Dims> result_strides;  // of fresh results, by result; those missing or empty follow the rule's StrideRule
-  int64_t random_blocks = 0;  // blocks of four 32-bit words drawn
-  ir::Value random_state;     // the parameter, once used
-  ir::Value random_cursor;    // the state after the draws so far
+  int64_t random_blocks = 0;         // blocks of four 32-bit words drawn
+  ir::Value random_state;            // the parameter, once used
+  ir::Value random_cursor;           // the state after the draws so far
 };
 
 /// How an element-wise operator finds its types from its tensor arguments and its promoting scalars (those named other,
 /// exponent or self; others, like alpha, only follow).
 enum class Promotion {
-  Common,   // result has the promoted type; computed in compute_dtype of it
-  Float,    // as Common, but integers and bools become the default dtype first
-  Compare,  // computed in the promoted type, result is bool
+  Common,         // result has the promoted type; computed in compute_dtype of it
+  Float,          // as Common, but integers and bools become the default dtype first
+  Compare,        // computed in the promoted type, result is bool
   ComplexToReal,  // as Common, result is the real type of a complex type (abs)
 };
 
@@ -94,8 +95,8 @@ enum class StrideRule {
   LikeSelf,     // `self`'s strides when it is dense and non-overlapping, else as Elementwise
 };
 
-/// Operands of an element-wise function: all tensors and scalars in schema order, converted to the computation's type and
-/// broadcast to the result's shape.
+/// Operands of an element-wise function: all tensors and scalars in schema order, converted to the computation's type
+/// and broadcast to the result's shape.
 using ElementwiseFunction = ir::Value (*)(ir::Builder&, std::span<const ir::Value>);
 using RuleFunction = Results (*)(Context&);
 
@@ -118,7 +119,7 @@ struct Rule {
   ElementwiseFunction elementwise = nullptr;  // exactly one of the two is set
   Promotion promotion = Promotion::Common;
   StrideRule strides = StrideRule::Contiguous;
-  std::string_view structural = {};  // names of Scalar or float arguments that shape the graph, separated by spaces
+  std::string_view structural = {};    // names of Scalar or float arguments that shape the graph, separated by spaces
   std::string_view types = kAllTypes;  // element-wise rules: the categories the common type may have
   bool wide_scalars = false;  // 0-dimensional operands after the first keep float32 precision among 16-bit floats
   DeriveFunction derive = nullptr;

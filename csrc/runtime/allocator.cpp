@@ -22,7 +22,8 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kSmallest = 64;
 constexpr size_t kLargestSmall = size_t{64} << 10;  // larger blocks skip the thread's free lists
 constexpr size_t kLargeGranularity = size_t{64} << 10;
-constexpr size_t kMapped = size_t{1} << 20;  // from here on a block is its own mapping, returned when the cache is emptied
+constexpr size_t kMapped =
+    size_t{1} << 20;  // from here on a block is its own mapping, returned when the cache is emptied
 constexpr size_t kKeptPerClass = 32;
 constexpr int kMostDevices = 64;
 
@@ -74,8 +75,7 @@ Header* header_of(void* block) { return static_cast<Header*>(block) - 1; }
 
 void* map_block(size_t bytes) {
   // NORESERVE: emulated HBM may be larger than the host's memory; only touched pages count.
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 

@@ -19,16 +19,16 @@ struct MemoryStatistics {
   int64_t out_of_memory_errors = 0;
 };
 
-/// A block of at least `bytes` bytes, aligned to 64, on `device`; nullptr when `bytes` is 0. Raises an Error of kind OutOfMemory
-/// that says requested, used, free and the largest holders; the device stays usable. Small blocks come from free lists of the
-/// calling thread.
+/// A block of at least `bytes` bytes, aligned to 64, on `device`; nullptr when `bytes` is 0. Raises an Error of kind
+/// OutOfMemory that says requested, used, free and the largest holders; the device stays usable. Small blocks come from
+/// free lists of the calling thread.
 void* allocate(int device, size_t bytes);
 
 /// Gives a block back. Accepts nullptr. Any thread may free any block.
 void deallocate(void* block) noexcept;
 
-/// The device a live block belongs to, or -1 when the address is not the start of a block this allocator handed out and is larger
-/// than the small classes. Used for error messages only.
+/// The device a live block belongs to, or -1 when the address is not the start of a block this allocator handed out and
+/// is larger than the small classes. Used for error messages only.
 int device_of_block(const void* block) noexcept;
 
 /// Names what the calling thread allocates for, shown among the largest holders. `label` must live forever.

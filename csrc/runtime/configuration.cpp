@@ -77,11 +77,12 @@ bool in_bad_fork() noexcept { return forked.load(std::memory_order_relaxed); }
 
 void check_not_forked() {
   if (!in_bad_fork()) return;
-  raise(ErrorKind::Runtime, {.where = "neuron",
-                             .what = "Cannot re-initialize the device in a forked subprocess",
-                             .got = "a child process forked after its parent used the device",
-                             .expected = "a process that starts on its own",
-                             .action = "use the 'spawn' start method: torch.multiprocessing.set_start_method('spawn')"});
+  raise(ErrorKind::Runtime,
+        {.where = "neuron",
+         .what = "Cannot re-initialize the device in a forked subprocess",
+         .got = "a child process forked after its parent used the device",
+         .expected = "a process that starts on its own",
+         .action = "use the 'spawn' start method: torch.multiprocessing.set_start_method('spawn')"});
 }
 
 void check_device(int device, std::string_view operator_name) {

@@ -12,11 +12,13 @@ struct Configuration {
   int device_count = 1;
 };
 
-/// The number of devices, from OPENTRN_DEVICES. Never throws and initialises nothing; 0 when the variable is unreadable.
+/// The number of devices, from OPENTRN_DEVICES. Never throws and initialises nothing; 0 when the variable is
+/// unreadable.
 int device_count() noexcept;
 
-/// Reads OPENTRN_ENGINE, OPENTRN_TARGET and OPENTRN_DEVICES on the first call. Raises an Error of kind Value naming the valid
-/// values, and again on the next call, until they are right. Raises in a forked child of a process that used the device.
+/// Reads OPENTRN_ENGINE, OPENTRN_TARGET and OPENTRN_DEVICES on the first call. Raises an Error of kind Value naming the
+/// valid values, and again on the next call, until they are right. Raises in a forked child of a process that used the
+/// device.
 const Configuration& configuration();
 
 /// Whether configuration() succeeded in this process or in the parent it was forked from.

@@ -56,7 +56,8 @@ void count_compile(int64_t nanoseconds);
 Statistics statistics();
 void clear_statistics();
 
-/// Whether engine time is measured per operator; off by default, since reading the clock costs as much as a tiny operator.
+/// Whether engine time is measured per operator; off by default, since reading the clock costs as much as a tiny
+/// operator.
 bool timing() noexcept;
 void set_timing(bool on) noexcept;
 

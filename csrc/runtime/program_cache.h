@@ -1,4 +1,5 @@
-// The program cache: one table for the process, with a small table per thread in front of it, so that a hit takes no lock.
+// The program cache: one table for the process, with a small table per thread in front of it, so that a hit takes no
+// lock.
 #pragma once
 
 #include <array>
@@ -12,9 +13,9 @@
 
 namespace opentrn::runtime {
 
-/// Holds at most `capacity` programs. Decoding with a growing cache of keys and values makes new shapes without end, so programs
-/// that were not looked up for long are dropped: a full young generation becomes the old one, whose programs return to the young
-/// one when they are asked for and else go with it.
+/// Holds at most `capacity` programs. Decoding with a growing cache of keys and values makes new shapes without end, so
+/// programs that were not looked up for long are dropped: a full young generation becomes the old one, whose programs
+/// return to the young one when they are asked for and else go with it.
 template <typename Program>
 class ProgramCache {
  public:

@@ -143,8 +143,8 @@ engines::Module make_module(lowering::Lowered& lowered, const Gathered& gathered
     if (output.operand < 0) continue;
     const Operand& written = gathered.operands[static_cast<size_t>(output.operand)];
     for (size_t p = 0; p < gathered.operands.size(); ++p) {
-      const OverlapKind kind = static_cast<int>(p) == output.operand ? OverlapKind::Identical
-                                                                     : overlap(written, gathered.operands[p]);
+      const OverlapKind kind =
+          static_cast<int>(p) == output.operand ? OverlapKind::Identical : overlap(written, gathered.operands[p]);
       if (kind == OverlapKind::None) continue;
       module.overlaps.push_back({result, static_cast<int>(p), kind == OverlapKind::Identical});
     }

@@ -1,4 +1,5 @@
-// Operators whose result's size depends on the data: one program counts, the host reads the count, a second program writes.
+// Operators whose result's size depends on the data: one program counts, the host reads the count, a second program
+// writes.
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/index.h>
 #include <torch/library.h>

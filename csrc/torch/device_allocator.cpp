@@ -42,16 +42,14 @@ class DeviceAllocator final : public c10::DeviceAllocator {
   void recordStream(const c10::DataPtr&, c10::Stream) override {}
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override {
     const runtime::MemoryStatistics memory = runtime::memory_statistics(device);
-    const auto bytes =
-        stat(memory.allocated, memory.peak_allocated, memory.total_allocated, memory.total_freed);
+    const auto bytes = stat(memory.allocated, memory.peak_allocated, memory.total_allocated, memory.total_freed);
     c10::CachingDeviceAllocator::DeviceStats result;
     constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     result.allocated_bytes[kAll] = bytes;
     result.active_bytes[kAll] = bytes;
     result.requested_bytes[kAll] = bytes;
     result.reserved_bytes[kAll] = stat(memory.reserved, memory.peak_reserved, 0, 0);
-    result.allocation[kAll] =
-        stat(memory.allocations - memory.frees, 0, memory.allocations, memory.frees);
+    result.allocation[kAll] = stat(memory.allocations - memory.frees, 0, memory.allocations, memory.frees);
     result.num_ooms = memory.out_of_memory_errors;
     return result;
   }

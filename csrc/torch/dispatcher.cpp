@@ -124,8 +124,7 @@ ProgramHandle find_program(const Operator& op, at::ArrayRef<c10::IValue> argumen
   return nullptr;
 }
 
-void finish(torch::jit::Stack* stack, size_t arguments, const Operator& op,
-            c10::SmallVector<at::Tensor, 3>& results) {
+void finish(torch::jit::Stack* stack, size_t arguments, const Operator& op, c10::SmallVector<at::Tensor, 3>& results) {
   torch::jit::drop(*stack, arguments);
   for (size_t i = 0; i < op.returns && i < results.size(); ++i) stack->emplace_back(std::move(results[i]));
 }
@@ -208,7 +207,8 @@ at::Tensor run_internal(const char* schema, std::vector<c10::IValue> arguments) 
     gather(*op, arguments, gathered);
     const ProgramHandle program = find_program(*op, arguments, gathered);
     if (program == nullptr || program->executable == nullptr) {
-      raise(ErrorKind::Internal, {.where = op->name, .what = "an internal rule declined: " + (program ? program->declined : "")});
+      raise(ErrorKind::Internal,
+            {.where = op->name, .what = "an internal rule declined: " + (program ? program->declined : "")});
     }
     return launch(*op, *program, gathered)[0];
   });

@@ -64,15 +64,15 @@ OverlapKind overlap(const Operand& left, const Operand& right);
 /// Packs key and operands of the arguments on top of the stack. Raises for tensors on mixed devices.
 void gather(const Operator& op, at::ArrayRef<c10::IValue> arguments, Gathered& gathered);
 
-/// Builds, compiles and returns the program of a call. Leaves `resize` filled, and the program empty, when the destinations must be
-/// resized first.
-Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Gathered& gathered,
-                     Resize& resize);
+/// Builds, compiles and returns the program of a call. Leaves `resize` filled, and the program empty, when the
+/// destinations must be resized first.
+Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Gathered& gathered, Resize& resize);
 
 /// Runs a call: takes its arguments from the stack and leaves its results there.
 void run_operator(const Operator& op, const c10::OperatorHandle& handle, torch::jit::Stack* stack);
 
-/// Registers the boxed kernel for every overload the rules cover. Called once, after the hand-written kernels are registered.
+/// Registers the boxed kernel for every overload the rules cover. Called once, after the hand-written kernels are
+/// registered.
 void register_lowerings();
 
 /// Runs an internal rule ("opentrn.nonzero") that has no ATen overload. `schema` declares its arguments.

@@ -13,7 +13,8 @@ namespace {
 
 std::thread::id main_thread;
 
-/// Python handles signals on its main thread only. The exception of the handler (KeyboardInterrupt) travels as python_error.
+/// Python handles signals on its main thread only. The exception of the handler (KeyboardInterrupt) travels as
+/// python_error.
 void check_signals() {
   if (std::this_thread::get_id() != main_thread || !Py_IsInitialized()) return;
   const pybind11::gil_scoped_acquire gil;

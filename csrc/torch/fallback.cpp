@@ -32,8 +32,8 @@ std::string overload_name(const c10::OperatorHandle& handle) {
   return name.name + (name.overload_name.empty() ? "" : "." + name.overload_name);
 }
 
-/// One fallback call: replaces device tensors by CPU tensors over the same memory, runs, and turns the results back. One CPU
-/// storage per device storage keeps aliases aliases.
+/// One fallback call: replaces device tensors by CPU tensors over the same memory, runs, and turns the results back.
+/// One CPU storage per device storage keeps aliases aliases.
 class FallbackCall {
  public:
   FallbackCall(const c10::OperatorHandle& handle, torch::jit::Stack* stack) : handle_(handle), stack_(stack) {}
@@ -117,8 +117,8 @@ class FallbackCall {
   }
 
   static at::Tensor tensor_over(c10::Storage storage, const at::Tensor& like, c10::DispatchKey key) {
-    at::Tensor result = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), c10::DispatchKeySet(key),
-                                                                 like.dtype());
+    at::Tensor result =
+        at::detail::make_tensor<c10::TensorImpl>(std::move(storage), c10::DispatchKeySet(key), like.dtype());
     c10::TensorImpl* impl = result.unsafeGetTensorImpl();
     impl->set_storage_offset(like.storage_offset());
     impl->set_sizes_and_strides(like.sizes(), like.strides());
@@ -243,13 +243,9 @@ void boxed_fallback(const c10::OperatorHandle& handle, torch::jit::Stack* stack)
   run_fallback(handle, stack, "no lowering");
 }
 
-TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&boxed_fallback>());
-}
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&boxed_fallback>()); }
 
-TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFallthrough());
-}
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
 
 }  // namespace
 
@@ -272,9 +268,10 @@ void run_fallback(const c10::OperatorHandle& handle, torch::jit::Stack* stack, c
   });
   const bool first = runtime::count_fallback(record);
   if (!first || mode == FallbackMode::Silent) return;
-  TORCH_WARN("[", record.operator_name, "] ran on the CPU (", reason, ") at ", line, ": ", record.bytes_to_host,
-             " bytes to the host and ", record.bytes_to_device,
-             " bytes back, once per call. torch.neuron.fallback_report() lists all; OPENTRN_FALLBACK=error forbids it.");
+  TORCH_WARN(
+      "[", record.operator_name, "] ran on the CPU (", reason, ") at ", line, ": ", record.bytes_to_host,
+      " bytes to the host and ", record.bytes_to_device,
+      " bytes back, once per call. torch.neuron.fallback_report() lists all; OPENTRN_FALLBACK=error forbids it.");
 }
 
 }  // namespace opentrn::torch_backend

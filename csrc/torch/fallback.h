@@ -8,8 +8,8 @@
 
 namespace opentrn::torch_backend {
 
-/// Runs the operator on the CPU over aliases of device memory. Counts operator, reason, user line, time and the bytes a chip would
-/// move; warns once per operator and line, or raises, as the mode says. Raises for tensors on mixed devices.
+/// Runs the operator on the CPU over aliases of device memory. Counts operator, reason, user line, time and the bytes a
+/// chip would move; warns once per operator and line, or raises, as the mode says. Raises for tensors on mixed devices.
 void run_fallback(const c10::OperatorHandle& handle, torch::jit::Stack* stack, const std::string& reason);
 
 enum class FallbackMode { Warn, Error, Silent };

@@ -12,7 +12,8 @@
 namespace opentrn::torch_backend {
 namespace {
 
-// Marks in the key; the arguments' places are fixed by the operator, so they need only differ where a place has a choice.
+// Marks in the key; the arguments' places are fixed by the operator, so they need only differ where a place has a
+// choice.
 constexpr uint64_t kNone = 0xFFFF'0001;
 constexpr uint64_t kPresent = 0xFFFF'0002;
 constexpr uint64_t kHostScalar = uint64_t{1} << 32;
@@ -154,8 +155,7 @@ void pack_argument(const Operator& op, const ArgumentPlan& plan, const c10::IVal
       gathered.key.add(value.isNone() ? kNone : kPresent);
       if (!value.isNone()) gathered.key.add(value.toInt());
       return;
-    case ArgumentKind::Bool:
-      return gathered.key.add(value.isNone() ? kNone : static_cast<uint64_t>(value.toBool()));
+    case ArgumentKind::Bool: return gathered.key.add(value.isNone() ? kNone : static_cast<uint64_t>(value.toBool()));
     case ArgumentKind::IntegerList: return pack_integers(value, gathered);
     case ArgumentKind::BoolList:
       gathered.key.add(static_cast<uint64_t>(value.toListRef().size()));

@@ -58,8 +58,7 @@ class DeviceGuard final : public c10::impl::DeviceGuardImplInterface {
   void synchronizeStream(const c10::Stream&) const override { count_wait("synchronize"); }
   void synchronizeDevice(const c10::DeviceIndex) const override { count_wait("synchronize"); }
 
-  void record(void** event, const c10::Stream& stream, const c10::DeviceIndex,
-              const c10::EventFlag) const override {
+  void record(void** event, const c10::Stream& stream, const c10::DeviceIndex, const c10::EventFlag) const override {
     if (*event == nullptr) *event = new runtime::Event;
     event_of(*event).record(stream.device_index(), stream.id());
   }

@@ -41,11 +41,10 @@ py::list operator_list(const runtime::Statistics& statistics) {
 py::list fallback_list(const runtime::Statistics& statistics) {
   py::list list;
   for (const auto& entry : statistics.fallbacks) {
-    list.append(py::dict(py::arg("operator") = entry.operator_name, py::arg("reason") = entry.reason,
-                         py::arg("line") = entry.line, py::arg("calls") = entry.calls,
-                         py::arg("bytes_to_host") = entry.bytes_to_host,
-                         py::arg("bytes_to_device") = entry.bytes_to_device,
-                         py::arg("milliseconds") = milliseconds(entry.nanoseconds)));
+    list.append(py::dict(
+        py::arg("operator") = entry.operator_name, py::arg("reason") = entry.reason, py::arg("line") = entry.line,
+        py::arg("calls") = entry.calls, py::arg("bytes_to_host") = entry.bytes_to_host,
+        py::arg("bytes_to_device") = entry.bytes_to_device, py::arg("milliseconds") = milliseconds(entry.nanoseconds)));
   }
   return list;
 }
@@ -93,9 +92,9 @@ py::dict statistics_dict() {
   result["synchronisations"] = synchronisation_list(statistics);
   result["transfers"] = py::dict(py::arg("host_to_device") = transfer_dict(statistics.host_to_device),
                                  py::arg("device_to_host") = transfer_dict(statistics.device_to_host));
-  result["programs"] = py::dict(py::arg("compiled") = statistics.programs_compiled,
-                                py::arg("cache_hits") = statistics.cache_hits,
-                                py::arg("milliseconds") = milliseconds(statistics.compile_nanoseconds));
+  result["programs"] =
+      py::dict(py::arg("compiled") = statistics.programs_compiled, py::arg("cache_hits") = statistics.cache_hits,
+               py::arg("milliseconds") = milliseconds(statistics.compile_nanoseconds));
   result["memory"] = memory_dict();
   result["milliseconds"] = time_dict(statistics);
   return result;
@@ -115,8 +114,7 @@ py::dict memory_stats(int device) {
   py::dict result;
   put_stat(result, "allocated_bytes", memory.allocated, memory.peak_allocated, memory.total_allocated,
            memory.total_freed);
-  put_stat(result, "active_bytes", memory.allocated, memory.peak_allocated, memory.total_allocated,
-           memory.total_freed);
+  put_stat(result, "active_bytes", memory.allocated, memory.peak_allocated, memory.total_allocated, memory.total_freed);
   result["reserved_bytes.all.current"] = memory.reserved;
   result["reserved_bytes.all.peak"] = memory.peak_reserved;
   result["allocation.all.allocated"] = memory.allocations;
@@ -164,8 +162,8 @@ py::list lowering_list() {
 py::list engine_list() {
   py::list list;
   for (const engines::Engine& engine : engines::engines()) {
-    list.append(py::dict(py::arg("name") = std::string(engine.name),
-                         py::arg("description") = std::string(engine.description)));
+    list.append(
+        py::dict(py::arg("name") = std::string(engine.name), py::arg("description") = std::string(engine.description)));
   }
   return list;
 }
@@ -188,8 +186,8 @@ std::optional<std::string> set_override(const std::optional<std::string>& mode) 
 
 void register_errors(py::module_& m) {
   // Lives as long as the process.
-  auto* const internal = PyErr_NewExceptionWithDoc("opentrn.InternalError", "A fault of OpenTrn itself, never of its user.",
-                                                   PyExc_RuntimeError, nullptr);
+  auto* const internal = PyErr_NewExceptionWithDoc(
+      "opentrn.InternalError", "A fault of OpenTrn itself, never of its user.", PyExc_RuntimeError, nullptr);
   set_internal_error(internal);
   m.attr("InternalError") = py::reinterpret_borrow<py::object>(internal);
   py::register_exception_translator([](std::exception_ptr pointer) {
@@ -266,9 +264,8 @@ void define_reports(py::module_& m) {
   m.def("machine_table", machine_list);
   m.def("engine_self_test", [] { runtime::engine_self_test(); });
   // For the tests of what a fault of ours looks like.
-  m.def("_raise_internal_error", [](const std::string& text) {
-    throw_as_torch_error(Error(ErrorKind::Internal, text));
-  });
+  m.def("_raise_internal_error",
+        [](const std::string& text) { throw_as_torch_error(Error(ErrorKind::Internal, text)); });
   m.def("cpu_features", [] { return runtime::cpu_features(); });
   m.def("_set_engine_paused", [](bool paused) { set_engine_paused(paused); });
 }

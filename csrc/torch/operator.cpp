@@ -72,8 +72,8 @@ bool is_tensor_option(const std::string& name) {
   return name == "dtype" || name == "layout" || name == "device" || name == "pin_memory";
 }
 
-/// Names and types of the arguments that are not `out` destinations, e.g. "self Tensor,other Tensor,alpha Scalar,". A factory's
-/// tensor options are those of the destination in its out= variant.
+/// Names and types of the arguments that are not `out` destinations, e.g. "self Tensor,other Tensor,alpha Scalar,". A
+/// factory's tensor options are those of the destination in its out= variant.
 std::string signature(const c10::FunctionSchema& schema) {
   const bool factory = is_factory(schema);
   std::string text;
@@ -120,14 +120,15 @@ std::optional<c10::OperatorHandle> functional_overload(std::string_view rule_nam
   return c10::Dispatcher::singleton().findSchema({base, overload});
 }
 
-/// Operators that are nothing but compositions keep them, and with them their derivatives. With a CPU kernel beside the composition
-/// the operator has a derivative of its own, and the composition would only be less exact.
+/// Operators that are nothing but compositions keep them, and with them their derivatives. With a CPU kernel beside the
+/// composition the operator has a derivative of its own, and the composition would only be less exact.
 bool is_composed(const c10::OperatorHandle& handle) {
   return handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
          !handle.hasKernelForDispatchKey(c10::DispatchKey::CPU);
 }
 
-/// Rules named by an in-place schema (`_fused_adamw_`) write to their arguments and return nothing: they have no variants.
+/// Rules named by an in-place schema (`_fused_adamw_`) write to their arguments and return nothing: they have no
+/// variants.
 bool writes_itself(const c10::OperatorHandle& handle) { return handle.schema().is_mutable(); }
 
 bool returns_tensors(const c10::FunctionSchema& schema) {

@@ -1,5 +1,5 @@
-// What some operators need before their arguments can be lowered: index masks become integer indices, whose number depends on the
-// data.
+// What some operators need before their arguments can be lowered: index masks become integer indices, whose number
+// depends on the data.
 #pragma once
 
 #include <ATen/core/stack.h>

@@ -55,14 +55,11 @@ void refuse_quantized(const c10::OperatorHandle& handle, torch::jit::Stack*) {
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   for (const Refusal& refusal : kRefusals) {
-    m.impl(refusal.operator_name,
-           torch::CppFunction::makeFromBoxedFunctor(std::make_unique<RefusingKernel>(refusal)));
+    m.impl(refusal.operator_name, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<RefusingKernel>(refusal)));
   }
 }
 
-TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_sparse>());
-}
+TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_sparse>()); }
 TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_sparse>());
 }

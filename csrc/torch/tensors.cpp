@@ -42,8 +42,7 @@ c10::ScalarType checked_dtype(std::optional<c10::ScalarType> dtype, const char* 
 
 void check_options(std::optional<c10::Layout> layout, std::optional<bool> pin_memory, const char* operator_name) {
   TORCH_CHECK(c10::layout_or_default(layout) == c10::Layout::Strided, "[", operator_name,
-              "] only strided tensors live on this device, got layout ", *layout,
-              ", build sparse tensors on the CPU");
+              "] only strided tensors live on this device, got layout ", *layout, ", build sparse tensors on the CPU");
   TORCH_CHECK(!pin_memory.value_or(false), "[", operator_name, "] Only dense CPU tensors can be pinned");
 }
 
@@ -163,7 +162,8 @@ at::Tensor make_tensor(at::IntArrayRef sizes, at::IntArrayRef strides, int64_t b
   auto storage =
       c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), static_cast<size_t>(bytes),
                                             allocator->allocate(static_cast<size_t>(bytes)), allocator, true);
-  auto tensor = at::detail::make_tensor_base<c10::TensorImpl>(std::move(storage), kKeys, c10::scalarTypeToTypeMeta(dtype));
+  auto tensor =
+      at::detail::make_tensor_base<c10::TensorImpl>(std::move(storage), kKeys, c10::scalarTypeToTypeMeta(dtype));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
   return at::Tensor(std::move(tensor));
 }

@@ -98,12 +98,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 
 // Without these a copy of a lazily conjugated or negated tensor resolves, clones and copies without end.
-TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
-  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
-}
-TORCH_LIBRARY_IMPL(aten, Negative, m) {
-  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
-}
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 
 }  // namespace
 
@@ -132,8 +128,7 @@ at::Scalar read_scalar(const at::Tensor& tensor, const char* kind) {
   runtime::check_not_forked();
   alignas(16) std::byte value[16];
   std::memcpy(value, element_address(tensor.unsafeGetTensorImpl()), tensor.itemsize());
-  const at::Tensor host =
-      at::from_blob(value, {}, at::TensorOptions().dtype(tensor.scalar_type()));
+  const at::Tensor host = at::from_blob(value, {}, at::TensorOptions().dtype(tensor.scalar_type()));
   const at::Scalar result = host.item();
   runtime::count_transfer(runtime::Direction::DeviceToHost, static_cast<int64_t>(tensor.itemsize()),
                           runtime::now_nanoseconds() - start);

@@ -148,9 +148,9 @@ def test_device_that_does_not_exist():
 
 
 def test_quantized_and_sparse_tensors_are_refused_clearly():
-    with pytest.raises((NotImplementedError, RuntimeError), match="(?i)strided|sparse|dense"):
+    with pytest.raises((NotImplementedError, RuntimeError), match=r"(?i)strided|sparse|dense"):
         torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,), device="neuron")
-    with pytest.raises((NotImplementedError, RuntimeError), match="(?i)strided|sparse|dense"):
+    with pytest.raises((NotImplementedError, RuntimeError), match=r"(?i)strided|sparse|dense"):
         torch.zeros(3, device="neuron").to_sparse()
 
 

@@ -37,7 +37,7 @@ def sample(source, target):
 
 
 def same(actual, expected):
-    if expected.dtype.is_complex or expected.dtype.itemsize == 1 and expected.dtype.is_floating_point:
+    if expected.dtype.is_complex or (expected.dtype.itemsize == 1 and expected.dtype.is_floating_point):
         wide = torch.complex128 if expected.dtype.is_complex else torch.float64
         actual, expected = actual.to(wide), expected.to(wide)
     if expected.dtype in (torch.uint16, torch.uint32, torch.uint64):
@@ -69,7 +69,9 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize(("source", "target"), list(itertools.product(LAYOUTS, [k for k in LAYOUTS if k != "expanded"])))
+@pytest.mark.parametrize(
+    ("source", "target"), list(itertools.product(LAYOUTS, [k for k in LAYOUTS if k != "expanded"]))
+)
 def test_any_strides(source, target):
     values = LAYOUTS[source]()
     device_values = torch.empty_strided((200,), (1,), device="neuron").zero_()

@@ -57,7 +57,7 @@ def test_strict_mode_raises_with_operator_reason_and_line():
 
 
 def test_unknown_mode_lists_the_valid_ones():
-    with pytest.raises(ValueError, match="(?s)warn.*error.*silent"), torch.neuron.fallback("loud"):
+    with pytest.raises(ValueError, match=r"(?s)warn.*error.*silent"), torch.neuron.fallback("loud"):
         pass
 
 

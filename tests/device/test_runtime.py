@@ -48,7 +48,7 @@ def test_neuron_streams_subclass_torchs():
 
 def test_elapsed_time_needs_records():
     first, second = torch.Event(device="neuron", enable_timing=True), torch.Event(device="neuron", enable_timing=True)
-    with pytest.raises((RuntimeError, ValueError), match="(?i)recorded"):
+    with pytest.raises((RuntimeError, ValueError), match=r"(?i)recorded"):
         first.elapsed_time(second)
 
 

@@ -1,4 +1,4 @@
-"""A Llama, a GPT-2 and a BERT, tiny and random, through every phase of a model's life: equal to the CPU, nothing falls back.
+"""A Llama, a GPT-2 and a BERT, tiny and random, through every phase of a model: equal to the CPU, nothing falls back.
 
 The phases: moving, forward, greedy generation, sampling, left-padded input, a training step, bfloat16.
 """
