@@ -9,9 +9,9 @@ _C = pytest.importorskip("opentrn._C")
 pytestmark = pytest.mark.usefixtures("strict")
 
 DTYPES = [
-    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64,
-    torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.float8_e4m3fn, torch.float8_e5m2,
-    torch.complex64, torch.complex128,
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32,
+    torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.float8_e4m3fn,
+    torch.float8_e5m2, torch.complex64, torch.complex128,
 ]  # fmt: skip
 VALUES = [0.0, -0.0, 1.0, 2.5, 3.49, 100.0, 127.0, 0.1]
 SIGNED = [-1.0, -2.5, -100.0]
