@@ -30,6 +30,16 @@ const std::vector<bool>& Context::mask(std::string_view name) const { return get
 DType Context::dtype(std::string_view name) const { return get<DType>(call, name); }
 const std::string& Context::text(std::string_view name) const { return get<std::string>(call, name); }
 
+ir::Value Context::scalar_value(std::string_view name, DType dtype) const {
+  const ScalarArgument& number = scalar(name);
+  if (!is_complex(number.dtype) || is_complex(dtype)) return b.convert(number.value, dtype);
+  const ir::Value imaginary = b.imag(number.value);
+  const ir::Value is_real = b.compare(ir::ComparisonDirection::EQ, imaginary, b.splat_like(imaginary, 0));
+  return b.check(is_real, b.convert(number.value, dtype),
+                 concat("[", call.operator_name, "] value cannot be converted to type ", info(dtype).torch_name,
+                        " without overflow"));
+}
+
 int64_t Context::dimension(int64_t dim, int64_t rank) const {
   const int64_t extent = std::max<int64_t>(rank, 1);
   if (dim >= -extent && dim < extent) return dim < 0 ? dim + extent : dim;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lowering/arguments.h"
 #include "lowering/strides.h"
 
 namespace opentrn::lowering {
@@ -85,7 +86,11 @@ Operands promote_operands(Context& context, Promotion promotion, std::string_vie
   };
   for (const auto& argument : call.arguments) {
     if (const auto* tensor = std::get_if<TensorArgument>(&argument.value)) push(tensor->value);
-    if (const auto* scalar = std::get_if<ScalarArgument>(&argument.value)) push(scalar->value);
+    if (const auto* scalar = std::get_if<ScalarArgument>(&argument.value)) {
+      // Scalars that do not take part in promotion have to fit the type the others have.
+      const bool fits = is_promoting(argument.name);
+      push(fits ? scalar->value : checked_convert(context, scalar->value, operands.compute));
+    }
   }
   return operands;
 }

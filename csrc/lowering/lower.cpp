@@ -82,6 +82,17 @@ Dims fresh_strides(const Rule& rule, const Context& context, const Dims& shape, 
   return preserved_strides(shape, tensors.front().strides);
 }
 
+/// Of the operators that are not element-wise, most take no `out=` of another type.
+void check_output_dtype(const Rule& rule, const Call& call, DType result, DType out) {
+  const bool converts = rule.elementwise || rule.converts_output || rule.strides == StrideRule::Elementwise;
+  const bool byte_for_bool = result == DType::Bool && out == DType::U8;
+  if (call.in_place || converts || result == out || byte_for_bool) return;
+  raise(ErrorKind::Runtime, {.where = call.operator_name,
+                             .what = concat("Expected out tensor to have dtype ", info(result).torch_name, ", but got ",
+                                            info(out).torch_name, " instead"),
+                             .action = "give an out= of that dtype"});
+}
+
 void add_outputs(const Rule& rule, Context& context, const Results& results, Lowered& lowered,
                  std::vector<ir::Value>& graph_results) {
   const Call& call = context.call;
@@ -98,6 +109,7 @@ void add_outputs(const Rule& rule, Context& context, const Results& results, Low
     }
     const TensorArgument& destination = call.destinations[i];
     check_cast(call, type.dtype, destination.type.dtype);
+    check_output_dtype(rule, call, type.dtype, destination.type.dtype);
     if (call.in_place) check_in_place_shape(call, type.shape, destination.type.shape);
     check_writable(call, destination);
     lowered.outputs.push_back({destination.type, destination.strides, destination.operand});

@@ -320,14 +320,14 @@ Results trace(Context& context) {
 
 std::span<const Rule> movement_rules() {
   static const Rule rules[] = {
-      general("cat", cat),
+      converting(general("cat", cat)),
       general("constant_pad_nd", constant_pad_nd),
       general("fill.Scalar", fill_scalar, StrideRule::LikeSelf),
       general("fill.Tensor", fill_tensor, StrideRule::LikeSelf),
       general("flip", flip, StrideRule::LikeSelf),
       general("repeat", repeat),
       general("roll", roll),
-      general("stack", stack),
+      converting(general("stack", stack)),
       general("trace", trace),
       general("tril", tril),
       general("triu", triu),

@@ -22,8 +22,6 @@ DType combine(DType higher, DType lower) {
 
 void merge(std::optional<DType>& slot, DType dtype) { slot = slot ? promote_types(*slot, dtype) : dtype; }
 
-bool is_promoting(std::string_view name) { return name == "other" || name == "exponent" || name == "self"; }
-
 DType promote_integers(DType left, DType right) {
   if (is_bool(left)) return right;
   if (is_bool(right)) return left;
@@ -70,6 +68,8 @@ DType promote_complex(DType left, DType right) {
 }
 
 }  // namespace
+
+bool is_promoting(std::string_view name) { return name == "other" || name == "exponent" || name == "self"; }
 
 DType promote_types(DType left, DType right) {
   if (left == right) return left;

@@ -28,6 +28,9 @@ DType promote_types(DType left, DType right);
 /// torch.can_cast: complex -> non-complex, float -> integer and non-bool -> bool are refused.
 bool can_cast(DType from, DType to);
 
+/// Whether a Scalar argument of that name takes part in promotion.
+bool is_promoting(std::string_view name);
+
 /// The common type of all tensors of a call's argument list and its promoting scalars.
 DType common_dtype(const Call& call);
 

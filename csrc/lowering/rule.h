@@ -53,7 +53,8 @@ class Context {
   ir::Value value(std::string_view name) const { return tensor(name).value; }
   ir::Value value(std::string_view name, DType dtype) const { return b.convert(tensor(name).value, dtype); }
   /// The runtime scalar converted to `dtype`, 0-dimensional.
-  ir::Value scalar_value(std::string_view name, DType dtype) const { return b.convert(scalar(name).value, dtype); }
+  /// Raises RuntimeError at run time when an imaginary part would be lost.
+  ir::Value scalar_value(std::string_view name, DType dtype) const;
 
   /// `dim` wrapped into [0, rank). Raises IndexError with PyTorch's range when it lies outside. A 0-dimensional tensor
   /// counts as 1-dimensional, as in PyTorch.
@@ -123,6 +124,8 @@ struct Rule {
   std::string_view types = kAllTypes;  // element-wise rules: the categories the common type may have
   bool wide_scalars = false;  // 0-dimensional operands after the first keep float32 precision among 16-bit floats
   DeriveFunction derive = nullptr;
+  bool converts_output =
+      false;  // `out=` may have another type that the result can be cast to, as element-wise rules allow
   std::string_view note = {};  // exceptions a user should know, for docs/operators.md
 };
 
@@ -136,6 +139,12 @@ inline Rule elementwise(std::string_view name, ElementwiseFunction function, Pro
 }
 inline Rule general(std::string_view name, RuleFunction function, StrideRule strides = StrideRule::Contiguous) {
   return Rule{.name = name, .function = function, .strides = strides};
+}
+
+/// A rule whose result is converted to the type of `out=`, where others refuse another type.
+inline Rule converting(Rule rule) {
+  rule.converts_output = true;
+  return rule;
 }
 
 /// Every rule, sorted by name.

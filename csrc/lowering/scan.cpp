@@ -67,8 +67,8 @@ Results cumulative_extreme(Context& c) {
 const std::array kRules = {
     general("cummax", cumulative_extreme<Op::Maximum>),
     general("cummin", cumulative_extreme<Op::Minimum>),
-    general("cumprod", cumulative<Op::Multiply>),
-    general("cumsum", cumulative<Op::Add>),
+    converting(general("cumprod", cumulative<Op::Multiply>)),
+    converting(general("cumsum", cumulative<Op::Add>)),
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ struct alignas(kAlignment) Header {
 
 struct DeviceCounters {
   std::atomic<int64_t> allocated{0}, peak_allocated{0}, cached{0}, peak_reserved{0};
-  std::atomic<int64_t> total_allocated{0}, total_freed{0}, allocations{0}, frees{0}, out_of_memory{0};
+  std::atomic<int64_t> live_blocks{0}, total_allocated{0}, total_freed{0}, allocations{0}, frees{0}, out_of_memory{0};
 };
 
 DeviceCounters& counters(int device) {
@@ -100,12 +100,11 @@ class LargePool {
  public:
   Header* take(size_t capacity, int device) {
     const std::lock_guard lock(mutex_);
-    const auto found = cache_.find(capacity);
+    const auto found = cache_.find({device, capacity});
     if (found == cache_.end() || found->second.empty()) return nullptr;
     Header* header = found->second.back();
     found->second.pop_back();
     counters(header->device).cached -= static_cast<int64_t>(capacity);
-    header->device = device;
     return header;
   }
   void add_live(Header* header) {
@@ -115,14 +114,14 @@ class LargePool {
   void give(Header* header) {
     const std::lock_guard lock(mutex_);
     live_.erase(header);
-    cache_[header->capacity].push_back(header);
+    cache_[{header->device, header->capacity}].push_back(header);
     counters(header->device).cached += static_cast<int64_t>(header->capacity);
   }
   void clear() {
     const std::lock_guard lock(mutex_);
-    for (auto& [capacity, blocks] : cache_) {
+    for (auto& [key, blocks] : cache_) {
       for (Header* header : blocks) {
-        counters(header->device).cached -= static_cast<int64_t>(capacity);
+        counters(header->device).cached -= static_cast<int64_t>(header->capacity);
         release(header);
       }
     }
@@ -154,7 +153,7 @@ class LargePool {
 
  private:
   std::mutex mutex_;
-  std::map<size_t, std::vector<Header*>> cache_;
+  std::map<std::pair<int, size_t>, std::vector<Header*>> cache_;  // by device and capacity
   std::set<const Header*> live_;
 };
 
@@ -208,6 +207,7 @@ void account_allocation(DeviceCounters& counter, size_t capacity) {
   raise_to(counter.peak_reserved, allocated + counter.cached.load(std::memory_order_relaxed));
   counter.total_allocated.fetch_add(bytes, std::memory_order_relaxed);
   counter.allocations.fetch_add(1, std::memory_order_relaxed);
+  counter.live_blocks.fetch_add(1, std::memory_order_relaxed);
 }
 
 void check_limit(int device, size_t capacity, size_t requested) {
@@ -273,6 +273,7 @@ void deallocate(void* block) noexcept {
   counter.allocated.fetch_sub(bytes, std::memory_order_relaxed);
   counter.total_freed.fetch_add(bytes, std::memory_order_relaxed);
   counter.frees.fetch_add(1, std::memory_order_relaxed);
+  counter.live_blocks.fetch_sub(1, std::memory_order_relaxed);
   if (header->size_class == kNoClass) return large_pool().give(header);
   if (thread_ended) return release(header);
   auto& list = free_lists().lists[header->size_class];
@@ -294,6 +295,7 @@ MemoryStatistics memory_statistics(int device) {
   result.peak_reserved = counter.peak_reserved;
   result.total_allocated = counter.total_allocated;
   result.total_freed = counter.total_freed;
+  result.live_blocks = counter.live_blocks;
   result.allocations = counter.allocations;
   result.frees = counter.frees;
   result.out_of_memory_errors = counter.out_of_memory;

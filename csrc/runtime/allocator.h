@@ -14,6 +14,7 @@ struct MemoryStatistics {
   int64_t peak_reserved = 0;
   int64_t total_allocated = 0;  // bytes ever allocated since the last reset
   int64_t total_freed = 0;
+  int64_t live_blocks = 0;  // blocks in use
   int64_t allocations = 0;  // blocks allocated since the last reset
   int64_t frees = 0;
   int64_t out_of_memory_errors = 0;

@@ -13,17 +13,23 @@ constexpr int kMostDevices = 64;
 thread_local int device_of_thread = 0;
 thread_local std::array<int64_t, kMostDevices> stream_of_thread{};
 
+bool exists(int device) { return device >= 0 && device < kMostDevices; }
+
 }  // namespace
 
-int64_t current_stream(int device) noexcept { return stream_of_thread[static_cast<size_t>(device)]; }
+int64_t current_stream(int device) noexcept {
+  return exists(device) ? stream_of_thread[static_cast<size_t>(device)] : 0;
+}
 
 int64_t exchange_stream(int device, int64_t stream) noexcept {
+  if (!exists(device)) return 0;
   const int64_t previous = stream_of_thread[static_cast<size_t>(device)];
   stream_of_thread[static_cast<size_t>(device)] = stream;
   return previous;
 }
 
 int64_t stream_from_pool(int device) noexcept {
+  if (!exists(device)) return 0;
   static std::array<std::atomic<int64_t>, kMostDevices> next{};
   return next[static_cast<size_t>(device)].fetch_add(1) % kPoolStreams + 1;
 }

@@ -41,6 +41,7 @@ class DeviceAllocator final : public c10::DeviceAllocator {
   void emptyCache(c10::MempoolId_t) override { runtime::empty_cache(); }
   void recordStream(const c10::DataPtr&, c10::Stream) override {}
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override {
+    check(device, "memory_stats");
     const runtime::MemoryStatistics memory = runtime::memory_statistics(device);
     const auto bytes = stat(memory.allocated, memory.peak_allocated, memory.total_allocated, memory.total_freed);
     c10::CachingDeviceAllocator::DeviceStats result;
@@ -49,17 +50,29 @@ class DeviceAllocator final : public c10::DeviceAllocator {
     result.active_bytes[kAll] = bytes;
     result.requested_bytes[kAll] = bytes;
     result.reserved_bytes[kAll] = stat(memory.reserved, memory.peak_reserved, 0, 0);
-    result.allocation[kAll] = stat(memory.allocations - memory.frees, 0, memory.allocations, memory.frees);
+    result.allocation[kAll] = stat(memory.live_blocks, 0, memory.allocations, memory.frees);
     result.num_ooms = memory.out_of_memory_errors;
     return result;
   }
-  void resetAccumulatedStats(c10::DeviceIndex device) override { runtime::reset_accumulated_memory(device); }
-  void resetPeakStats(c10::DeviceIndex device) override { runtime::reset_peak_memory(device); }
+  void resetAccumulatedStats(c10::DeviceIndex device) override {
+    check(device, "reset_accumulated_memory_stats");
+    runtime::reset_accumulated_memory(device);
+  }
+  void resetPeakStats(c10::DeviceIndex device) override {
+    check(device, "reset_peak_memory_stats");
+    runtime::reset_peak_memory(device);
+  }
   std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex device) override {
+    check(device, "get_memory_info");
     return translate_errors([&] {
       const auto [free, total] = runtime::memory_info(device);
       return std::pair<size_t, size_t>(static_cast<size_t>(free), static_cast<size_t>(total));
     });
+  }
+
+ private:
+  static void check(c10::DeviceIndex device, const char* function) {
+    translate_errors([&] { runtime::check_device(device, function); });
   }
 };
 

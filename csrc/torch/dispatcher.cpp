@@ -103,11 +103,26 @@ c10::SmallVector<at::Tensor, 3> launch(const Operator& op, const Program& progra
   return returned;
 }
 
+/// TensorIterator refuses an `out` that is also read and has another shape than the result.
+void check_resizable(const Operator& op, at::ArrayRef<c10::IValue> arguments, const at::Tensor& out,
+                     const Dims& shape) {
+  if (out.sizes() == at::IntArrayRef(shape)) return;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (op.arguments[i].destination || !arguments[i].isTensor() || !arguments[i].toTensor().is_same(out)) continue;
+    raise(ErrorKind::Runtime, {.where = std::string(op.rule->name),
+                               .what = concat("output with shape ", out.sizes(), " doesn't match the broadcast shape ",
+                                              at::IntArrayRef(shape)),
+                               .got = "an output that is also an input",
+                               .action = "give another tensor as out="});
+  }
+}
+
 void resize_destinations(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Resize& resize) {
   size_t next = 0;
   for (size_t i = 0; i < arguments.size() && next < resize.shapes.size(); ++i) {
     if (!op.arguments[i].destination) continue;
     const at::Tensor& destination = arguments[i].toTensor();
+    check_resizable(op, arguments, destination, resize.shapes[next]);
     const bool resized = at::native::resize_output(destination, resize.shapes[next]);
     if (resized) destination.as_strided_(resize.shapes[next], resize.strides[next]);
     ++next;
@@ -129,12 +144,61 @@ void finish(torch::jit::Stack* stack, size_t arguments, const Operator& op, c10:
   for (size_t i = 0; i < op.returns && i < results.size(); ++i) stack->emplace_back(std::move(results[i]));
 }
 
+/// A marked tensor and the plain copy that stands for it while the operator runs.
+struct Resolved {
+  at::Tensor marked, plain;
+};
+
+c10::IValue resolve(const c10::IValue& value, std::vector<Resolved>& resolved) {
+  const auto plain_of = [&](const at::Tensor& tensor) {
+    if (!tensor.defined() || !(tensor.is_conj() || tensor.is_neg())) return tensor;
+    return resolved.emplace_back(Resolved{tensor, tensor.resolve_conj().resolve_neg()}).plain;
+  };
+  if (value.isTensor()) return plain_of(value.toTensor());
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(plain_of(tensor));
+    return list;
+  }
+  if (!value.isOptionalTensorList()) return value;
+  c10::List<std::optional<at::Tensor>> list;
+  for (const auto& tensor : value.toOptionalTensorVector()) {
+    list.push_back(tensor ? std::optional(plain_of(*tensor)) : std::nullopt);
+  }
+  return list;
+}
+
+/// torch leaves lazily conjugated and negated tensors to the kernels of some operators (matrix products,
+/// conj_physical). Programs read memory as it lies: the marks are carried out first, and what was written goes back
+/// through them.
+void run_resolved(const Operator& op, const c10::OperatorHandle& handle, torch::jit::Stack* stack) {
+  const size_t first = stack->size() - op.arguments.size();
+  std::vector<Resolved> read, written;
+  for (size_t i = 0; i < op.arguments.size(); ++i) {
+    c10::IValue& value = (*stack)[first + i];
+    value = resolve(value, op.arguments[i].written ? written : read);
+  }
+  run_operator(op, handle, stack);
+  for (const Resolved& each : written) {
+    at::native::resize_output(each.marked, each.plain.sizes());
+    each.marked.copy_(each.plain);
+    for (size_t i = stack->size() - op.returns; i < stack->size(); ++i) {
+      c10::IValue& value = (*stack)[i];
+      if (value.isTensor() && value.toTensor().is_same(each.plain)) value = each.marked;
+    }
+  }
+}
+
 /// Returns false when the call has to be gathered again.
 bool try_run(const Operator& op, const c10::OperatorHandle& handle, torch::jit::Stack* stack) {
   const size_t count = op.arguments.size();
   const auto arguments = torch::jit::last(*stack, count);
   Gathered gathered;
   gather(op, arguments, gathered);
+  if (gathered.marked) {
+    run_resolved(op, handle, stack);
+    return true;
+  }
   const ProgramHandle program = find_program(op, arguments, gathered);
   if (program == nullptr) return false;
   if (program->executable == nullptr) {

@@ -32,6 +32,7 @@ struct Gathered {
   c10::SmallVector<Operand, 8> operands;
   c10::Device device{c10::DeviceType::CPU};
   const c10::IValue* generator = nullptr;
+  bool marked = false;  // some tensor is lazily conjugated or negated
   Dims derived;
 };
 

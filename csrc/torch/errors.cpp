@@ -56,6 +56,15 @@ void throw_as_torch_error(const Error& error) {
   __builtin_unreachable();
 }
 
+void warn(const std::string& message) {
+  const pybind11::gil_scoped_acquire gil;
+  const auto category = pybind11::module_::import("opentrn._warning").attr("OpenTrnWarning");
+  if (PyErr_WarnEx(category.ptr(), message.c_str(), 1) == 0) return;
+  python_error error;
+  error.persist();
+  throw error;
+}
+
 void install_interrupt_check() {
   main_thread = std::this_thread::get_id();
   set_interrupt_check(check_signals);

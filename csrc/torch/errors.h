@@ -25,6 +25,9 @@ decltype(auto) translate_errors(Function&& function) {
 /// The Python class that faults of OpenTrn itself are raised as.
 void set_internal_error(PyObject* type) noexcept;
 
+/// Issues opentrn's OpenTrnWarning. Throws when the user has turned warnings into errors.
+void warn(const std::string& message);
+
 /// Makes long engine work answer Ctrl-C: the engine asks now and then whether Python has a signal to handle.
 void install_interrupt_check();
 

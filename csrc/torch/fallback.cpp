@@ -11,6 +11,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "runtime/allocator.h"
 #include "runtime/configuration.h"
 #include "runtime/counters.h"
 #include "runtime/stream.h"
@@ -186,15 +187,18 @@ class FallbackCall {
     for (const Pair& pair : pairs_) {
       if (pair.host.is_same(host)) return pair.device;
     }
-    const auto known = devices_.find(host.storage().unsafeGetStorageImpl());
-    if (known != devices_.end()) return tensor_over(known->second, host, c10::DispatchKey::PrivateUse1);
     if (host.layout() != c10::Layout::Strided) {
       raise(ErrorKind::NotImplemented, {.where = overload_name(handle_),
                                         .what = "the result is not a strided tensor, which the device cannot hold",
                                         .got = concat("layout ", host.layout()),
                                         .action = "run this operator on a CPU copy: tensor.cpu()"});
     }
+    require_dtype(host.scalar_type(), overload_name(handle_).c_str());
+    const auto known = devices_.find(host.storage().unsafeGetStorageImpl());
+    if (known != devices_.end()) return tensor_over(known->second, host, c10::DispatchKey::PrivateUse1);
+    if (host.is_conj() || host.is_neg()) return device_tensor(host.resolve_conj().resolve_neg());
     const c10::DeviceGuard guard(device_);
+    runtime::set_allocation_label("result of a CPU fallback");
     const int64_t bytes = at::detail::computeStorageNbytes(host.sizes(), host.strides(), host.itemsize(), 0);
     at::Tensor result = make_tensor(host.sizes(), host.strides(), bytes, host.scalar_type());
     if (bytes > 0) {
@@ -268,10 +272,9 @@ void run_fallback(const c10::OperatorHandle& handle, torch::jit::Stack* stack, c
   });
   const bool first = runtime::count_fallback(record);
   if (!first || mode == FallbackMode::Silent) return;
-  TORCH_WARN(
-      "[", record.operator_name, "] ran on the CPU (", reason, ") at ", line, ": ", record.bytes_to_host,
-      " bytes to the host and ", record.bytes_to_device,
-      " bytes back, once per call. torch.neuron.fallback_report() lists all; OPENTRN_FALLBACK=error forbids it.");
+  warn(concat("[", record.operator_name, "] ran on the CPU (", reason, ") at ", line, ", moving ", record.bytes_to_host,
+              " bytes to the host and ", record.bytes_to_device,
+              " back, do: see torch.neuron.fallback_report() for all, set OPENTRN_FALLBACK=error to forbid it"));
 }
 
 }  // namespace opentrn::torch_backend

@@ -20,6 +20,7 @@ constexpr uint64_t kHostScalar = uint64_t{1} << 32;
 constexpr uint64_t kWrappedNumber = uint64_t{1} << 33;
 constexpr uint64_t kAligned = uint64_t{1} << 34;
 constexpr uintptr_t kAlignment = 64;
+constexpr c10::DispatchKeySet kMarks({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative});
 
 [[noreturn]] void refuse_device(const Operator& op, const at::Tensor& tensor, c10::Device other) {
   raise(ErrorKind::Runtime, {.where = op.rule->name.data(),
@@ -62,6 +63,7 @@ void pack_tensor(const Operator& op, const at::Tensor& tensor, Gathered& gathere
   uint64_t word = static_cast<uint64_t>(*dtype) | static_cast<uint64_t>(sizes.size()) << 8;
   if (impl->device_type() == kDeviceType) {
     find_device(op, tensor, gathered);
+    gathered.marked |= impl->key_set().has_any(kMarks);
     operand.data = element_address(impl);
     if (reinterpret_cast<uintptr_t>(operand.data) % kAlignment == 0) word |= kAligned;
   } else if (sizes.empty() && impl->is_cpu()) {
@@ -96,6 +98,8 @@ void pack_scalar(const c10::IValue& value, Gathered& gathered) {
     put(operand, DType::I64, value.toInt());
   } else if (value.isBool()) {
     put(operand, DType::Bool, value.toBool());
+  } else if (value.isUnsigned()) {
+    put(operand, DType::U64, value.toUInt());
   } else {
     const c10::complex<double> number = value.toComplexDouble();
     put(operand, DType::C128, number);
@@ -236,7 +240,11 @@ void gather(const Operator& op, at::ArrayRef<c10::IValue> arguments, Gathered& g
     pack_argument(op, op.arguments[i], arguments[i], gathered);
     if (!op.arguments[i].written) continue;
     writes = true;
-    for (size_t k = first; k < gathered.operands.size(); ++k) gathered.operands[k].written = true;
+    for (size_t k = first; k < gathered.operands.size(); ++k) {
+      // A 0-dimensional CPU tensor may be read along with device tensors, never written.
+      if (gathered.operands[k].host) refuse_device(op, *gathered.operands[k].tensor, c10::Device(kDeviceType, 0));
+      gathered.operands[k].written = true;
+    }
   }
   if (writes) pack_overlaps(gathered);
   if (op.rule->derive != nullptr) derive(op, arguments, gathered);

@@ -119,7 +119,7 @@ py::dict memory_stats(int device) {
   result["reserved_bytes.all.peak"] = memory.peak_reserved;
   result["allocation.all.allocated"] = memory.allocations;
   result["allocation.all.freed"] = memory.frees;
-  result["allocation.all.current"] = memory.allocations - memory.frees;
+  result["allocation.all.current"] = memory.live_blocks;
   result["num_ooms"] = memory.out_of_memory_errors;
   return result;
 }

@@ -3,6 +3,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/InferSize.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/native/TensorShape.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
@@ -17,6 +18,7 @@
 #include <cstring>
 
 #include "base/shape.h"
+#include "runtime/allocator.h"
 #include "runtime/configuration.h"
 #include "runtime/stream.h"
 #include "torch/device_allocator.h"
@@ -51,6 +53,7 @@ at::Tensor empty(at::IntArrayRef size, std::optional<c10::ScalarType> dtype, std
                  std::optional<c10::MemoryFormat> memory_format) {
   check_options(layout, pin_memory, "empty");
   const c10::DeviceGuard guard(checked_device(device, "empty"));
+  runtime::set_allocation_label("aten::empty");
   return at::detail::empty_generic(size, device_allocator(), kKeys, checked_dtype(dtype, "empty"), memory_format);
 }
 
@@ -59,6 +62,7 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
                          std::optional<bool> pin_memory) {
   check_options(layout, pin_memory, "empty_strided");
   const c10::DeviceGuard guard(checked_device(device, "empty_strided"));
+  runtime::set_allocation_label("aten::empty_strided");
   return at::detail::empty_strided_generic(size, stride, device_allocator(), kKeys,
                                            checked_dtype(dtype, "empty_strided"));
 }
@@ -68,12 +72,9 @@ at::Tensor efficient_zero_tensor(at::IntArrayRef size, std::optional<c10::Scalar
                                  std::optional<bool> pin_memory) {
   check_options(layout, pin_memory, "_efficientzerotensor");
   const c10::Device where = checked_device(device, "_efficientzerotensor");
-  auto* const zeros = c10::GetAllocator(c10::DeviceType::Meta);
-  at::Tensor result = at::detail::empty_generic(size, zeros, kKeys | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor),
-                                                checked_dtype(dtype, "_efficientzerotensor"), std::nullopt);
-  result.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl()->set_data_ptr_noswap(
-      c10::DataPtr(nullptr, where));
-  return result;
+  at::native::ZeroTensorAllocator zeros(where);
+  return at::detail::empty_generic(size, &zeros, kKeys | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor),
+                                   checked_dtype(dtype, "_efficientzerotensor"), std::nullopt);
 }
 
 size_t bytes_for(const at::Tensor& tensor, at::IntArrayRef size, at::IntArrayRef stride, int64_t offset) {
@@ -171,6 +172,7 @@ at::Tensor make_tensor(at::IntArrayRef sizes, at::IntArrayRef strides, int64_t b
 void resize_storage(c10::StorageImpl* storage, size_t bytes) {
   TORCH_CHECK(storage->resizable(), "Trying to resize storage that is not resizable");
   const c10::DeviceGuard guard(storage->device());
+  runtime::set_allocation_label("aten::resize_");
   c10::DataPtr fresh = device_allocator()->allocate(bytes);
   const size_t kept = std::min(bytes, storage->nbytes());
   if (kept > 0) std::memcpy(fresh.get(), storage->data(), kept);

@@ -64,7 +64,9 @@ at::Tensor& copy_(at::Tensor& self, const at::Tensor& source, bool non_blocking)
   if (self.is_conj() || self.is_neg()) {
     // Flipping the mark on both sides writes the same values to the memory as it lies.
     at::Tensor plain = self.is_conj() ? self.conj() : self._neg_view();
-    copy_(plain, self.is_conj() ? source.conj() : source._neg_view(), non_blocking);
+    // Converted first: a negated byte or bool would be another number.
+    const at::Tensor converted = source.to(self.scalar_type());
+    copy_(plain, self.is_conj() ? converted.conj() : converted._neg_view(), non_blocking);
     return self;
   }
   if (source.is_conj() || source.is_neg()) return copy_(self, resolved(source), non_blocking);

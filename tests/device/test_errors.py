@@ -139,3 +139,53 @@ def test_faults_of_our_own_are_a_class_of_their_own():
     with pytest.raises(_C.InternalError, match="please report"):
         _C._raise_internal_error("[test] nothing is wrong")
     assert issubclass(_C.InternalError, RuntimeError)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: torch.mm(x, x, out=torch.empty(0, dtype=torch.float64, device=x.device)),
+        lambda x: torch.argmax(x, 0, out=torch.empty(0, device=x.device)),
+        lambda x: torch.gather(x, 0, x.long(), out=torch.empty(0, dtype=torch.float64, device=x.device)),
+        lambda x: torch.addmm(x, x, x, alpha=1 + 1j),
+        lambda x: torch.addcmul(x, x, x, value=1j),
+        lambda x: torch.add(x.byte(), x.byte(), alpha=300),
+        lambda x: torch.add(x, x[0, :1].expand(3, 3), alpha=1j),
+        lambda x: torch.addcmul(x.byte(), x.byte(), x.byte(), value=300),
+    ],
+    ids=["mm_out", "argmax_out", "gather_out", "complex_alpha", "complex_value", "wide_alpha", "add_alpha", "wide_value"],
+)
+def test_results_and_numbers_that_do_not_fit_are_refused_as_on_the_cpu(call):
+    values = torch.zeros(3, 3)
+    with pytest.raises(RuntimeError):
+        call(values)
+    with pytest.raises(RuntimeError):
+        call(values.to("neuron"))
+
+
+def test_results_that_are_sums_convert_to_out():
+    values = torch.randn(3, 4)
+    out = torch.empty(0, dtype=torch.float64, device="neuron")
+    torch.sum(values.to("neuron"), 0, out=out)
+    torch.testing.assert_close(out.cpu(), values.double().sum(0), atol=1e-6, rtol=1e-6)
+    torch.cat([values.to("neuron"), values.to("neuron")], out=out.resize_(0))
+    assert torch.equal(out.cpu(), torch.cat([values, values]).double())
+
+
+def test_out_of_memory_names_what_was_allocated():
+    torch.ones(2, device="neuron").sum()
+    with pytest.raises(torch.OutOfMemoryError, match=r"\[aten::empty\]"):
+        torch.empty(1 << 45, device="neuron")
+
+
+def test_large_unsigned_numbers_fill():
+    values = torch.zeros(2, dtype=torch.uint64, device="neuron")
+    values.fill_(2**64 - 1)
+    assert values.cpu().tolist() == [2**64 - 1] * 2
+
+
+def test_counts_of_live_blocks_survive_a_reset():
+    kept = torch.ones(10, device="neuron")
+    torch.neuron.reset_accumulated_memory_stats()
+    del kept
+    assert torch.neuron.memory_stats()["allocation.all.current"] >= 0
