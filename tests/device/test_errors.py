@@ -153,7 +153,6 @@ def test_faults_of_our_own_are_a_class_of_their_own():
         lambda x: torch.add(x, x[0, :1].expand(3, 3), alpha=1j),
         lambda x: torch.addcmul(x.byte(), x.byte(), x.byte(), value=300),
     ],
-    ids="mm_out argmax_out gather_out complex_alpha complex_value wide_alpha add_alpha wide_value".split(),
 )
 def test_results_and_numbers_that_do_not_fit_are_refused_as_on_the_cpu(call):
     values = torch.zeros(3, 3)
