@@ -1,7 +1,10 @@
 // Builds calls by hand, lowers them and runs the graphs on the reference engine, without PyTorch.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <complex>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +16,21 @@
 #include "lowering/lower.h"
 
 namespace opentrn::lowering::testing {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The text of the Error that `function` throws, whose kind is checked.
+template <typename Function>
+std::string error_of(Function&& function, ErrorKind kind = ErrorKind::Runtime) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  return "no error";
+}
 
 /// A tensor in memory. `bytes` starts at its first element.
 struct TestTensor {

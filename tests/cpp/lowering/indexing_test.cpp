@@ -12,17 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-template <typename Function>
-std::string error_of(Function&& function, ErrorKind kind = ErrorKind::Runtime) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "no error";
-}
-
 const TestTensor kMatrix = floats({3, 2}, {0, 1, 10, 11, 20, 21});
 
 CallBuilder index_select(const TestTensor& self, int64_t dim, const TestTensor& index) {

@@ -13,19 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-template <typename Function>
-std::string error_of(Function&& function, ErrorKind kind = ErrorKind::Runtime) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "no error";
-}
-
 const TestTensor kLeft = floats({2, 3}, {1, 2, 3, 4, 5, 6});
 const TestTensor kRight = floats({3, 2}, {1, 0, 0, 1, 2, 2});
 

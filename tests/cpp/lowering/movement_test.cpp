@@ -16,20 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::NanSensitiveDoubleEq;
 using ::testing::Pointwise;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-template <typename Function>
-std::string error_of(Function&& function, ErrorKind kind = ErrorKind::Runtime) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "no error";
-}
-
 CallBuilder join(std::string name, const std::vector<TestTensor>& tensors, int64_t dim) {
   CallBuilder call(std::move(name));
   call.tensors("tensors", tensors).set("dim", dim);

@@ -16,20 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::NanSensitiveDoubleEq;
 using ::testing::Pointwise;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-template <typename Function>
-std::string error_of(Function&& function, ErrorKind kind = ErrorKind::Runtime) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "no error";
-}
-
 std::vector<double> unary(std::string name, std::vector<double> x) {
   const Dims shape{static_cast<int64_t>(x.size())};
   return CallBuilder(std::move(name)).tensor("self", floats(shape, x)).run_for<double>();

@@ -22,17 +22,6 @@ using ::testing::Lt;
 
 constexpr int64_t kCount = 20000;
 
-template <typename Function>
-std::string error_of(Function&& function, ErrorKind kind = ErrorKind::Runtime) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "no error";
-}
-
 double mean(const std::vector<double>& x) {
   return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }

@@ -17,19 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::NanSensitiveDoubleEq;
 using ::testing::Pointwise;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-template <typename Function>
-std::string error_of(Function&& function, ErrorKind kind = ErrorKind::Runtime) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "no error";
-}
-
 CallBuilder reduce(std::string name, const TestTensor& self, Argument dim, bool keepdim = false) {
   CallBuilder call(std::move(name));
   call.tensor("self", self).set("dim", std::move(dim)).set("keepdim", keepdim);
