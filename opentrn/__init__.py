@@ -15,11 +15,16 @@ def _autoload() -> None:
     load()
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> object:
     if name == "__version__":
         from opentrn._load import installed_version
 
         return installed_version()
+    if name == "InternalError":
+        from opentrn import _extension
+
+        if _extension.is_loaded():
+            return _extension.native.InternalError
     raise AttributeError(f"module 'opentrn' has no attribute '{name}'")
 
 

@@ -17,6 +17,7 @@ from opentrn import _extension, _load, _script, demo, doctor, report, tables
 from opentrn._extension import FALLBACK_MODES
 
 PROBLEMS_FOUND = 1
+_UNFOLDED_WIDTH = 1000
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -154,7 +155,7 @@ def environment(markdown: bool) -> None:
     for row in rows:
         now = os.environ.get(row["name"], "")
         table.add_row(*(Text(text) for text in (row["name"], row["values"], row["default"], now, row["description"])))
-    Console(highlight=False).print(table)
+    _print_table(table)
 
 
 @main.command("operators")
@@ -168,7 +169,7 @@ def operators(markdown: bool) -> None:
     table = _plain_table("operator", "overloads", "note")
     for row in sorted(rows, key=lambda row: row["name"]):
         table.add_row(*(Text(text) for text in (row["name"], " ".join(row["overloads"]), row["note"])))
-    Console(highlight=False).print(table)
+    _print_table(table)
 
 
 def _native_table(name: str) -> list[dict]:
@@ -178,10 +179,21 @@ def _native_table(name: str) -> list[dict]:
         raise click.ClickException(str(error)) from None
 
 
+def _print_table(table: Table) -> None:
+    """Without a terminal a row is one line, so that `grep` finds names and shows their rows."""
+    if sys.stdout.isatty():
+        return Console(highlight=False).print(table)
+    console = Console(highlight=False, width=_UNFOLDED_WIDTH)
+    with console.capture() as text:
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in text.get().splitlines()))
+
+
 def _plain_table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for position, column in enumerate(columns):
+        # Names are copied from the first column.
+        table.add_column(column, overflow="fold", no_wrap=position == 0)
     return table
 
 

@@ -136,7 +136,7 @@ def _memory() -> tuple:
     free, total = _extension.native.memory_info(0)
     text = f"{free / 2**30:.1f} of {total / 2**30:.1f} GiB free on neuron:0, {text}"
     if available and available < free:
-        return NOTE, text, "device memory lies in host memory: larger models need a larger machine"
+        return NOTE, text, "use a machine with more memory for larger models: device memory lies in host memory"
     return OK, text
 
 

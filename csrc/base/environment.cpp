@@ -9,18 +9,17 @@ namespace opentrn {
 
 namespace {
 
-constexpr std::array<EnvironmentVariable, 8> kTable{{
+constexpr std::array<EnvironmentVariable, 7> kTable{{
     {"OPENTRN_ENGINE", "reference", "reference", "The engine that compiles and runs graphs."},
     {"OPENTRN_TARGET", "trn1, trn2, trn3", "trn2", "The chip a device stands for."},
     {"OPENTRN_NUM_THREADS", "1 to 1024", "the number of cores", "Host threads one operator may use."},
     {"OPENTRN_FALLBACK", "warn, error, silent", "warn",
      "What happens when an operator has no lowering and runs on the CPU: a warning once per operator and line, an "
-     "error, "
-     "or nothing. It is counted in any case."},
+     "error, or nothing. It is counted in any case."},
     {"OPENTRN_REPORT", "a path", "no report", "Where a process writes its report.json when it ends."},
-    {"OPENTRN_DEVICES", "a number", "1", "Logical cores shown as neuron:0, neuron:1, ..."},
-    {"NEURON_LAUNCH_BLOCKING", "0, 1", "0", "1 runs every operator to its end before the next line of Python."},
-    {"OPENTRN_LOG", "error, warning, info, debug", "warning", "What is logged to the standard error output."},
+    {"OPENTRN_DEVICES", "1 to 64", "1", "Logical cores shown as neuron:0, neuron:1, ..."},
+    {"OPENTRN_LOG", "error, warning, info, debug", "warning",
+     "What is logged to the standard error output. debug names every program that is compiled."},
 }};
 
 }  // namespace

@@ -8,7 +8,7 @@ std::string to_string(const Complaint& complaint) {
   text += complaint.what;
   if (!complaint.got.empty()) text += ", got " + complaint.got;
   if (!complaint.expected.empty()) text += ", expected " + complaint.expected;
-  if (!complaint.action.empty()) text += ", " + complaint.action;
+  if (!complaint.action.empty()) text += ", do: " + complaint.action;
   return text;
 }
 

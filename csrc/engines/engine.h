@@ -11,7 +11,7 @@
 
 namespace opentrn::engines {
 
-/// How an operand or result lies in memory. Strides count elements and may be 0 (expanded) or negative never.
+/// How an operand or result lies in memory. Strides count elements and may be 0 (expanded), never negative.
 struct Layout {
   ir::TensorType type;
   Dims strides;

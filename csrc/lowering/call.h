@@ -22,7 +22,6 @@ struct TensorArgument {
   ir::TensorType type = {};
   Dims strides = {};
   bool wrapped_number = false;  // made from a Python number: weak in type promotion
-  bool host_scalar = false;     // a 0-dimensional CPU tensor whose value travels with the call
 };
 
 /// A runtime number: its value is a 0-dimensional graph parameter of type i1, i64, f64 or complex<f64>.

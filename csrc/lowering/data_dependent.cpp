@@ -47,12 +47,18 @@ Results nonzero(Context& context) {
   return {b.transpose(b.concatenate(rows, 0), {1, 0})};
 }
 
+Rule internal(std::string_view name, RuleFunction function) {
+  Rule rule = general(name, function);
+  rule.note = "a part of nonzero, masked_select and masks as indices, which wait once for the number of elements";
+  return rule;
+}
+
 }  // namespace
 
 std::span<const Rule> data_dependent_rules() {
   static const Rule rules[] = {
-      general("opentrn.count_nonzero", count_nonzero),
-      general("opentrn.nonzero", nonzero),
+      internal("opentrn.count_nonzero", count_nonzero),
+      internal("opentrn.nonzero", nonzero),
   };
   return rules;
 }

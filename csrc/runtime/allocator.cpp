@@ -25,7 +25,6 @@ constexpr size_t kLargeGranularity = size_t{64} << 10;
 constexpr size_t kMapped =
     size_t{1} << 20;  // from here on a block is its own mapping, returned when the cache is emptied
 constexpr size_t kKeptPerClass = 32;
-constexpr int kMostDevices = 64;
 
 /// Stands before every block, so that freeing needs nothing but the address.
 struct alignas(kAlignment) Header {

@@ -12,9 +12,6 @@
 namespace opentrn::runtime {
 namespace {
 
-// Sixteen logical cores are a trn2.3xlarge four times over; more would only be a typing error.
-constexpr int kMostDevices = 64;
-
 std::atomic<bool> initialized{false};
 std::atomic<bool> forked{false};
 

@@ -6,6 +6,9 @@
 
 namespace opentrn::runtime {
 
+/// Far above what one host needs; more would only be a typing error.
+inline constexpr int kMostDevices = 64;
+
 struct Configuration {
   const engines::Engine* engine = nullptr;
   const neuroncore::Machine* machine = nullptr;

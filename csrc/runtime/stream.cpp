@@ -4,12 +4,12 @@
 #include <atomic>
 
 #include "base/error.h"
+#include "runtime/configuration.h"
 #include "runtime/counters.h"
 
 namespace opentrn::runtime {
 namespace {
 
-constexpr int kMostDevices = 64;
 thread_local int device_of_thread = 0;
 thread_local std::array<int64_t, kMostDevices> stream_of_thread{};
 

@@ -1,6 +1,6 @@
 // Streams and events. Work of a stream runs in the order it was enqueued; at present it has finished when the
-// enqueueing call returns, so that waiting never blocks. Callers must not rely on that: they synchronise where the
-// results are needed.
+// enqueueing call returns, so that waiting never blocks; csrc/torch/transfer.cpp and fallback.cpp read device memory
+// without waiting.
 #pragma once
 
 #include <cstdint>

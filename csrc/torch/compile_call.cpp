@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/log.h"
 #include "ir/text.h"
 #include "ir/verifier.h"
 #include "lowering/lower.h"
@@ -20,8 +21,6 @@ namespace {
 
 using lowering::Argument;
 using lowering::TensorArgument;
-
-Dims to_dims(at::IntArrayRef values) { return {values.begin(), values.end()}; }
 
 Dims to_dims(const c10::IValue& value) {
   if (value.isInt()) return {value.toInt()};
@@ -61,7 +60,6 @@ class CallMaker {
     argument.type = {operand.dtype, to_dims(tensor.sizes())};
     argument.strides = to_dims(tensor.strides());
     argument.wrapped_number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
-    argument.host_scalar = operand.host;
     argument.value = builder_.parameter(argument.type);
     return argument;
   }
@@ -207,7 +205,9 @@ Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, co
     program.declined = declined.reason;
     return program;
   }
-  runtime::count_compile(runtime::now_nanoseconds() - start);
+  const int64_t nanoseconds = runtime::now_nanoseconds() - start;
+  runtime::count_compile(nanoseconds);
+  log(LogLevel::Debug, "compiled ", op.name, " in ", nanoseconds / 1000, " us");
   return program;
 }
 

@@ -24,8 +24,6 @@
 namespace opentrn::torch_backend {
 namespace {
 
-bool on_device(const at::Tensor& tensor) { return tensor.defined() && tensor.device().type() == kDeviceType; }
-
 int64_t bytes_of(const at::Tensor& tensor) { return tensor.numel() * static_cast<int64_t>(tensor.itemsize()); }
 
 std::string overload_name(const c10::OperatorHandle& handle) {

@@ -14,7 +14,8 @@ FallbackMode parse(const std::string& text) {
   raise(ErrorKind::Value, {.where = "OPENTRN_FALLBACK",
                            .what = "there is no such fallback mode",
                            .got = "'" + text + "'",
-                           .expected = "warn, error or silent"});
+                           .expected = "warn, error or silent",
+                           .action = "choose one of them"});
 }
 
 std::mutex mutex;

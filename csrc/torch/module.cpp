@@ -159,26 +159,6 @@ py::list lowering_list() {
   return list;
 }
 
-py::list engine_list() {
-  py::list list;
-  for (const engines::Engine& engine : engines::engines()) {
-    list.append(
-        py::dict(py::arg("name") = std::string(engine.name), py::arg("description") = std::string(engine.description)));
-  }
-  return list;
-}
-
-py::list machine_list() {
-  py::list list;
-  for (const neuroncore::Machine& machine : neuroncore::machines()) {
-    const std::string description =
-        concat(machine.core_name, ", ", machine.logical_cores_per_chip(), " logical cores a chip, ",
-               machine.hbm_bytes_per_logical_core() >> 30, " GiB of HBM each");
-    list.append(py::dict(py::arg("name") = std::string(machine.name), py::arg("description") = description));
-  }
-  return list;
-}
-
 std::optional<std::string> set_override(const std::optional<std::string>& mode) {
   const std::string previous = set_fallback_override(mode.value_or(""));
   return previous.empty() ? std::nullopt : std::optional(previous);
@@ -260,8 +240,6 @@ void define_reports(py::module_& m) {
   m.def("clear_statistics", [] { runtime::clear_statistics(); });
   m.def("environment_table", environment_list);
   m.def("lowering_table", lowering_list);
-  m.def("engine_table", engine_list);
-  m.def("machine_table", machine_list);
   m.def("engine_self_test", [] { runtime::engine_self_test(); });
   // For the tests of what a fault of ours looks like.
   m.def("_raise_internal_error",

@@ -152,7 +152,6 @@ Operator plan_operator(const lowering::Rule& rule, const c10::FunctionSchema& sc
     plan.kind = kind_of(rule, argument);
     plan.written = is_written(argument);
     plan.destination = argument.is_out();
-    result.draws |= plan.kind == ArgumentKind::Generator;
     result.arguments.push_back(std::move(plan));
   }
   const bool writes_first = !result.arguments.empty() && result.arguments.front().written;

@@ -40,7 +40,6 @@ struct Operator {
   std::string name;  // of this overload, with namespace: "aten::add_.Tensor"
   std::vector<ArgumentPlan> arguments;
   bool in_place = false;  // results go to the memory of the first argument
-  bool draws = false;     // has a Generator argument
   size_t returns = 0;
   runtime::OperatorCounter* counter = nullptr;
 };

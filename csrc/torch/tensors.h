@@ -11,6 +11,11 @@ at::Tensor make_tensor(at::IntArrayRef sizes, at::IntArrayRef strides, int64_t b
 /// Grows or shrinks a storage, keeping its content.
 void resize_storage(c10::StorageImpl* storage, size_t bytes);
 
+/// Whether a tensor lives on this device; false for undefined ones.
+inline bool on_device(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.device().type() == c10::DeviceType::PrivateUse1;
+}
+
 /// Address of the tensor's first element.
 inline char* element_address(const c10::TensorImpl* tensor) {
   auto* base = static_cast<char*>(const_cast<void*>(tensor->unsafe_storage().data()));

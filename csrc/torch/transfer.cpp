@@ -21,10 +21,6 @@
 namespace opentrn::torch_backend {
 namespace {
 
-Dims to_dims(at::IntArrayRef values) { return {values.begin(), values.end()}; }
-
-bool on_device(const at::Tensor& tensor) { return tensor.device().type() == kDeviceType; }
-
 /// Bytes that cross the link: the device side's elements, in the device side's type.
 int64_t crossing_bytes(const at::Tensor& destination, const at::Tensor& source) {
   const at::Tensor& side = on_device(destination) ? destination : source;

@@ -34,6 +34,14 @@ def test_environment(command):
         assert name in result.stdout
 
 
+def test_piped_tables_have_one_line_a_row(command):
+    lines = command("env").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:]].count("OPENTRN_NUM_THREADS") == 1
+    fused = [line for line in command("operators").stdout.splitlines() if "_fused_adamw_.tensor_lr" in line]
+    assert len(fused) == 1
+    assert "aten::_fused_adamw_.tensor_lr" in fused[0]
+
+
 @pytest.mark.parametrize(("name", "file"), [("env", "docs/environment.md"), ("operators", "docs/operators.md")])
 def test_documentation_is_current(command, name, file):
     result = command(name, "--markdown")

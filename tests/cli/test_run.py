@@ -120,13 +120,18 @@ while True:
         [sys.executable, "-m", "opentrn.cli", "run", "forever.py"],
         cwd=tmp_path,
         env=environment,
+        # Background jobs of a shell ignore SIGINT and hand that down; a user's shell does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert child.stdout.readline().strip() == "ready"
-    child.send_signal(signal.SIGINT)
-    _, stderr = child.communicate(timeout=20)
+    try:
+        assert child.stdout.readline().strip() == "ready"
+        child.send_signal(signal.SIGINT)
+        _, stderr = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert child.returncode == 130
     assert "KeyboardInterrupt" in stderr
     assert "Command forever.py" in " ".join(stderr.split())

@@ -86,7 +86,7 @@ class CallBuilder {
   /// A Python number where the schema has a tensor.
   CallBuilder& wrapped(std::string name, double number) {
     TensorArgument argument = operand(tensor_of<double>(DType::F64, {}, {number}));
-    argument.wrapped_number = argument.host_scalar = true;
+    argument.wrapped_number = true;
     call_.arguments.push_back({std::move(name), argument});
     return *this;
   }
