@@ -110,8 +110,8 @@ def get_device_capability(device: torch.types.Device = None) -> tuple[int, int]:
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """The dtypes torch.autocast may choose."""
-    return [torch.bfloat16, torch.float16]
+    """The dtypes torch.autocast may choose: none yet, so that it warns and stays off instead of doing nothing silently."""
+    return []
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

@@ -168,8 +168,14 @@ def test_fallback_modes():
 
 
 def test_autocast_and_amp_dtypes():
-    assert torch.bfloat16 in torch.neuron.get_amp_supported_dtype()
+    assert torch.neuron.get_amp_supported_dtype() == []
     assert torch.neuron.is_bf16_supported()
+
+
+def test_autocast_says_that_it_is_off():
+    x = torch.ones(2, 2, device="neuron")
+    with pytest.warns(UserWarning, match="Disabling autocast"), torch.autocast("neuron", dtype=torch.bfloat16):
+        assert (x @ x).dtype == torch.float32
 
 
 def test_unknown_name_is_an_attribute_error():
