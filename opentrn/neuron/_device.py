@@ -110,7 +110,7 @@ def get_device_capability(device: torch.types.Device = None) -> tuple[int, int]:
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """The dtypes torch.autocast may choose: none yet, so that it warns and stays off instead of doing nothing silently."""
+    """The dtypes torch.autocast may choose: none yet, so that it warns and stays off, not silently without effect."""
     return []
 
 
