@@ -79,7 +79,7 @@ TEST_F(ThreadPool, AnExceptionReachesTheCallerAndStopsTheLoop) {
       if (first == 0) throw std::out_of_range("first");
       while (!thrown) std::this_thread::yield();
       visited += last - first;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
     });
     FAIL();
   } catch (const std::out_of_range& error) {
@@ -163,7 +163,7 @@ TEST_F(ThreadPool, TheCheckIsNotCalledTooOften) {
   calls = 0;
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 100000; ++i) check_interrupt();
-  EXPECT_LE(calls, (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(50));
+  EXPECT_LE(calls, (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(50) + 1);
 }
 
 TEST_F(ThreadPool, AForkedChildCanUseIt) {
