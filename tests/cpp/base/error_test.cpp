@@ -12,7 +12,7 @@ namespace {
 
 TEST(Error, NamesWhereWhatAndWhatToDo) {
   const Complaint full{.where = "aten.add", .what = "wrong size", .got = "2", .expected = "3", .action = "fix it"};
-  EXPECT_EQ(to_string(full), "[aten.add] wrong size, got 2, expected 3, fix it");
+  EXPECT_EQ(to_string(full), "[aten.add] wrong size, got 2, expected 3, do: fix it");
   EXPECT_EQ(to_string({.what = "wrong size"}), "wrong size");
   EXPECT_EQ(to_string({.where = "x", .what = "bad", .action = "this"}), "[x] bad, do: this");
 }

@@ -104,8 +104,7 @@ TEST_F(BuilderElementwise, OperandsMustHaveOneType) {
   const Value x = of(DType::F32, {3});
   EXPECT_EQ(message_of([&] { builder.add(x, of(DType::F32, {2})); }),
             "[stablehlo.add] operand 1 has another type than operand 0, got tensor<2xf32>, expected tensor<3xf32>, "
-            "convert or "
-            "broadcast it first");
+            "do: convert or broadcast it first");
   EXPECT_NE(message_of([&] { builder.multiply(x, of(DType::F64, {3})); }).find("got tensor<3xf64>"), std::string::npos);
   EXPECT_NE(message_of([&] { builder.compare(ComparisonDirection::LT, x, of(DType::F32, {})); }).find("operand 1"),
             std::string::npos);
