@@ -148,9 +148,10 @@ def test_device_that_does_not_exist():
 
 
 def test_quantized_and_sparse_tensors_are_refused_clearly():
-    with pytest.raises((NotImplementedError, RuntimeError), match=r"(?i)strided|sparse|dense"):
+    with pytest.raises(NotImplementedError, match="holds dense strided tensors only"):
         torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,), device="neuron")
-    with pytest.raises((NotImplementedError, RuntimeError), match=r"(?i)strided|sparse|dense"):
+    # Not in strict mode, which would refuse the fallback before its result is seen.
+    with torch.neuron.fallback("silent"), pytest.raises(NotImplementedError, match="not a strided tensor"):
         torch.zeros(3, device="neuron").to_sparse()
 
 

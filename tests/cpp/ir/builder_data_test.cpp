@@ -198,5 +198,15 @@ TEST_F(BuilderData, Scatter) {
   refuses("update function", [&] { builder.scatter(operand, indices, of({3, 4}), rows); });
 }
 
+// Rules pass `b.shape(x)` to a call whose other arguments add values; the shape must stay where it is.
+TEST(Builder, ShapesStayWhereTheyAreWhileValuesAreAdded) {
+  Builder builder;
+  const Value x = builder.parameter({DType::F32, {2, 3}});
+  const Dims& shape = builder.shape(x);
+  for (int i = 0; i < 1000; ++i) builder.negate(x);
+  EXPECT_EQ(&shape, &builder.shape(x));
+  EXPECT_EQ(shape, (Dims{2, 3}));
+}
+
 }  // namespace
 }  // namespace opentrn::ir
