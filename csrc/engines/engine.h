@@ -6,31 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/module.h"
 #include "neuroncore/machine.h"
 
 namespace opentrn::engines {
 
-/// How an operand or result lies in memory. Strides count elements and may be 0 (expanded), never negative.
-struct Layout {
-  ir::TensorType type;
-  Dims strides;
-};
-
-/// What the caller promises about the memory of result `result` and parameter `parameter`.
-struct Overlap {
-  int result = 0;
-  int parameter = 0;
-  bool identical = false;  // same address, shape and strides; otherwise they overlap in some other way
-};
-
-/// A graph with the memory layouts it will be called with. One layout per parameter and per result.
-struct Module {
-  ir::Graph graph;
-  std::vector<Layout> parameters;
-  std::vector<Layout> results;
-  std::vector<Overlap> overlaps;
-};
+using ir::Layout;
+using ir::Module;
+using ir::Overlap;
 
 /// A compiled module. `run` may be called from several threads at once.
 class Executable {

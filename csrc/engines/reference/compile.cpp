@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "engines/reference/aliases.h"
+#include "ir/aliases.h"
 #include "engines/reference/program.h"
 #include "engines/reference/storage.h"
 
@@ -13,7 +13,12 @@ namespace opentrn::engines::reference {
 
 namespace {
 
+using ir::alias_of;
+using ir::aliased_operand;
+using ir::is_check;
+using ir::may_alias;
 using ir::Op;
+using ir::operand_for;
 using ir::Value;
 
 constexpr int64_t kNever = -1;
@@ -190,7 +195,7 @@ class Planner {
   void place_constant(const ir::Node& node) {
     const auto& data = node.as<ir::ConstantAttributes>().data;
     const ir::TensorType& type = graph_.type(node.results[0]);
-    View view = contiguous_view(type);
+    View view = ir::contiguous_view(type);
     const bool splat = static_cast<int64_t>(data.size()) == size_of(type.dtype);
     if (splat) view.strides.assign(view.shape.size(), 0);
     const Storage storage{Home::Constant, 0, constant_bytes_, static_cast<int64_t>(data.size())};
@@ -200,7 +205,7 @@ class Planner {
   }
 
   Place new_scratch(const ir::TensorType& type) {
-    return {add_storage({Home::Scratch, 0, 0, type.bytes()}), contiguous_view(type)};
+    return {add_storage({Home::Scratch, 0, 0, type.bytes()}), ir::contiguous_view(type)};
   }
 
   Place choose_place(const ir::Node& node, Value value) {

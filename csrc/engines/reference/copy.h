@@ -5,9 +5,11 @@
 
 #include "base/convert_rows.h"
 #include "engines/reference/nest.h"
-#include "engines/reference/view.h"
+#include "ir/view.h"
 
 namespace opentrn::engines::reference {
+
+using ir::View;
 
 /// A copy, with conversion when the element types differ, between two layouts of equal shape. Offsets of the views are
 /// not looked at: the addresses given are those of the first elements.

@@ -127,8 +127,8 @@ Kernel bitcast_kernel(const Problem& problem) {
   // Another width: the smaller type has one more dimension, whose elements make up one of the larger.
   const View& operand = problem.operands[0];
   const View& result = problem.results[0];
-  const View packed_operand = contiguous_view({operand.dtype, operand.shape});
-  const View packed_result = contiguous_view({result.dtype, result.shape});
+  const View packed_operand = ir::contiguous_view({operand.dtype, operand.shape});
+  const View packed_result = ir::contiguous_view({result.dtype, result.shape});
   const int64_t bytes = operand.elements() * operand.item_size();
   return [pack = StridedCopy(operand, packed_operand), unpack = StridedCopy(packed_result, result), bytes](
              std::byte* const* operands, std::byte* const* results) {

@@ -54,7 +54,7 @@ MatrixOperand matrix_operand(const View& grouped, size_t batch_rank, size_t row_
   merge();
   if (operand.rows.stride && operand.columns.stride) return operand;
   operand.copied = true;
-  operand.view = contiguous_view({grouped.dtype, grouped.shape});
+  operand.view = ir::contiguous_view({grouped.dtype, grouped.shape});
   operand.copy = is_result ? StridedCopy(operand.view, grouped) : StridedCopy(grouped, operand.view);
   merge();
   return operand;

@@ -8,10 +8,12 @@
 
 #include "base/error.h"
 #include "engines/reference/nest.h"
-#include "engines/reference/view.h"
+#include "ir/view.h"
 #include "ir/graph.h"
 
 namespace opentrn::engines::reference {
+
+using ir::View;
 
 /// Addresses of the first element of each operand and of each result.
 using Kernel = std::function<void(std::byte* const* operands, std::byte* const* results)>;

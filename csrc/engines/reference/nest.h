@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "engines/reference/view.h"
+#include "ir/view.h"
 
 namespace opentrn::engines::reference {
+
+using ir::View;
 
 inline constexpr size_t kMaxPointers = 4;
 

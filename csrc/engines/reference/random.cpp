@@ -57,7 +57,7 @@ Kernel rng_kernel(const Problem& problem) {
   const int64_t state_step = state.strides[0] * state.item_size();
   const int64_t next_step = next.strides[0] * next.item_size();
   const int64_t words = bits.elements() * bits.item_size() / static_cast<int64_t>(sizeof(uint32_t));
-  const StridedCopy spread(contiguous_view({bits.dtype, bits.shape}), bits);
+  const StridedCopy spread(ir::contiguous_view({bits.dtype, bits.shape}), bits);
   const bool dense = bits.contiguous();
   return [=](std::byte* const* operands, std::byte* const* results) {
     const uint64_t seed = read_word(operands[0]);

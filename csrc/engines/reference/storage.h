@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "engines/reference/view.h"
+#include "ir/view.h"
 
 namespace opentrn::engines::reference {
+
+using ir::View;
 
 enum class Home : uint8_t { Parameter, Result, Scratch, Constant };
 

@@ -1,4 +1,4 @@
-#include "engines/reference/view.h"
+#include "ir/view.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,9 @@
 
 namespace opentrn::engines::reference {
 namespace {
+
+using ir::reshape_view;
+using ir::slice_view;
 
 View view(const Dims& shape, const Dims& strides) { return {DType::F32, shape, strides, 0}; }
 

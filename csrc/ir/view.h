@@ -9,7 +9,7 @@
 #include "ir/attributes.h"
 #include "ir/types.h"
 
-namespace opentrn::engines::reference {
+namespace opentrn::ir {
 
 /// Element type, shape and strides of a value. `offset` is in bytes from the start of the storage; strides count
 /// elements.
@@ -27,14 +27,14 @@ struct View {
 };
 
 /// A row-major view of `type` at offset 0.
-View contiguous_view(const ir::TensorType& type);
+View contiguous_view(const TensorType& type);
 
 /// True when both views name the same elements in the same places. Strides of dimensions of size 1 do not matter.
 bool same_places(const View& left, const View& right);
 
 View broadcast_view(const View& operand, const Dims& shape, const Dims& broadcast_dimensions);
 View transpose_view(const View& operand, const Dims& permutation);
-View slice_view(const View& operand, const ir::SliceAttributes& slice);
+View slice_view(const View& operand, const SliceAttributes& slice);
 /// Strides become negative.
 View reverse_view(const View& operand, const Dims& dimensions);
 /// Nothing when the elements cannot be renumbered without moving them.
@@ -42,4 +42,4 @@ std::optional<View> reshape_view(const View& operand, const Dims& shape);
 /// The window of `sizes` elements at the origin.
 View window_view(const View& operand, const Dims& sizes);
 
-}  // namespace opentrn::engines::reference
+}  // namespace opentrn::ir

@@ -1,12 +1,10 @@
-#include "engines/reference/aliases.h"
+#include "ir/aliases.h"
 
 #include "ir/custom_calls.h"
 
-namespace opentrn::engines::reference {
+namespace opentrn::ir {
 
 namespace {
-
-using ir::Op;
 
 // A complex number is two of its parts, one after the other.
 View part_view(const View& operand, DType part, int64_t which) {
@@ -44,13 +42,13 @@ View before_transpose(const Dims& permutation, const View& result) {
 
 }  // namespace
 
-bool is_check(const ir::Node& node) {
-  return node.op == Op::CustomCall && node.as<ir::CustomCallAttributes>().target == ir::kCheck;
+bool is_check(const Node& node) {
+  return node.op == Op::CustomCall && node.as<CustomCallAttributes>().target == kCheck;
 }
 
-ir::Value aliased_operand(const ir::Node& node) { return is_check(node) ? node.operands[1] : node.operands[0]; }
+Value aliased_operand(const Node& node) { return is_check(node) ? node.operands[1] : node.operands[0]; }
 
-bool may_alias(const ir::Node& node) {
+bool may_alias(const Node& node) {
   switch (node.op) {
     case Op::BroadcastInDim:
     case Op::Transpose:
@@ -64,15 +62,15 @@ bool may_alias(const ir::Node& node) {
   }
 }
 
-std::optional<View> alias_of(const ir::Graph& graph, const ir::Node& node, const View& operand) {
-  const ir::TensorType& type = graph.type(node.results[0]);
+std::optional<View> alias_of(const Graph& graph, const Node& node, const View& operand) {
+  const TensorType& type = graph.type(node.results[0]);
   switch (node.op) {
     case Op::BroadcastInDim:
-      return broadcast_view(operand, type.shape, node.as<ir::BroadcastAttributes>().broadcast_dimensions);
-    case Op::Transpose: return transpose_view(operand, node.as<ir::TransposeAttributes>().permutation);
-    case Op::Slice: return slice_view(operand, node.as<ir::SliceAttributes>());
+      return broadcast_view(operand, type.shape, node.as<BroadcastAttributes>().broadcast_dimensions);
+    case Op::Transpose: return transpose_view(operand, node.as<TransposeAttributes>().permutation);
+    case Op::Slice: return slice_view(operand, node.as<SliceAttributes>());
     case Op::Reshape: return reshape_view(operand, type.shape);
-    case Op::Reverse: return reverse_view(operand, node.as<ir::ReverseAttributes>().dimensions);
+    case Op::Reverse: return reverse_view(operand, node.as<ReverseAttributes>().dimensions);
     case Op::Real: return is_complex(operand.dtype) ? part_view(operand, type.dtype, 0) : operand;
     case Op::Imag:
       if (!is_complex(operand.dtype)) return std::nullopt;  // zero
@@ -82,15 +80,15 @@ std::optional<View> alias_of(const ir::Graph& graph, const ir::Node& node, const
   }
 }
 
-std::optional<View> operand_for(const ir::Graph& graph, const ir::Node& node, const View& result) {
+std::optional<View> operand_for(const Graph& graph, const Node& node, const View& result) {
   const Dims& shape = graph.type(node.operands[0]).shape;
   switch (node.op) {
     case Op::BroadcastInDim:
-      return before_broadcast(shape, node.as<ir::BroadcastAttributes>().broadcast_dimensions, result);
-    case Op::Transpose: return before_transpose(node.as<ir::TransposeAttributes>().permutation, result);
+      return before_broadcast(shape, node.as<BroadcastAttributes>().broadcast_dimensions, result);
+    case Op::Transpose: return before_transpose(node.as<TransposeAttributes>().permutation, result);
     case Op::Reshape: return reshape_view(result, shape);
     default: return std::nullopt;
   }
 }
 
-}  // namespace opentrn::engines::reference
+}  // namespace opentrn::ir

@@ -1,10 +1,10 @@
-#include "engines/reference/view.h"
+#include "ir/view.h"
 
 #include <utility>
 
-namespace opentrn::engines::reference {
+namespace opentrn::ir {
 
-View contiguous_view(const ir::TensorType& type) { return {type.dtype, type.shape, contiguous_strides(type.shape), 0}; }
+View contiguous_view(const TensorType& type) { return {type.dtype, type.shape, contiguous_strides(type.shape), 0}; }
 
 bool same_places(const View& left, const View& right) {
   if (left.shape != right.shape || left.offset != right.offset || left.item_size() != right.item_size()) return false;
@@ -33,7 +33,7 @@ View transpose_view(const View& operand, const Dims& permutation) {
   return result;
 }
 
-View slice_view(const View& operand, const ir::SliceAttributes& slice) {
+View slice_view(const View& operand, const SliceAttributes& slice) {
   View result = operand;
   for (size_t i = 0; i < operand.shape.size(); ++i) {
     const int64_t length = slice.limit_indices[i] - slice.start_indices[i];
@@ -88,4 +88,4 @@ View window_view(const View& operand, const Dims& sizes) {
   return result;
 }
 
-}  // namespace opentrn::engines::reference
+}  // namespace opentrn::ir

@@ -1,0 +1,69 @@
+// Host kernels of the emulator: dense inner loops, compiled once per instruction set of the host and chosen at run time.
+// Everything here works on plain arrays; what an instruction means is decided by its callers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "neuroncore/alu.h"
+
+namespace opentrn::neuroncore::emulator {
+
+/// The types arithmetic is done in. Narrow floats, and integers on engines that compute in float32, use F32.
+enum class ComputeType : uint8_t { F32, I32, U32, I64, U64, F64, C64, C128 };
+
+int64_t size_of(ComputeType type);
+DType dtype_of(ComputeType type);
+
+/// n elements of `in`, `in_step` bytes apart (0: one element repeated), to a dense array of the compute type.
+using LoadKernel = void (*)(int64_t n, std::byte* out, const std::byte* in, int64_t in_step);
+/// A dense array of the compute type to n elements `out_step` bytes apart, rounded once.
+using StoreKernel = void (*)(int64_t n, std::byte* out, int64_t out_step, const std::byte* in);
+/// out[i] = a[i] op b[i] on dense arrays; `a_step`, `b_step` are 1, or 0 for one element repeated. `out` may be `a` or `b`.
+/// Comparisons and logical operations give 1 and 0 in the compute type.
+using BinaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* a, int64_t a_step, const std::byte* b,
+                              int64_t b_step);
+using UnaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
+/// *out = *out op in[0] op in[1] ...; sums are at least as accurate as pairwise summation.
+using ReduceKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
+/// A [rows, columns] block of items of the same size, each side with any steps in bytes; out[r][c] = in[r][c].
+using CopyKernel = void (*)(int64_t rows, int64_t columns, std::byte* out, int64_t out_row, int64_t out_column,
+                            const std::byte* in, int64_t in_row, int64_t in_column);
+
+/// out[m][n] (+)= sum over k of stationary[k][m] * moving[k][n], accumulated in float32. Steps count elements.
+struct MatmulProblem {
+  int64_t k = 0, m = 0, n = 0;
+  const std::byte* stationary = nullptr;
+  int64_t stationary_k = 0, stationary_m = 0;
+  const std::byte* moving = nullptr;
+  int64_t moving_k = 0, moving_n = 0;
+  float* out = nullptr;
+  int64_t out_m = 0, out_n = 1;
+  bool accumulate = false;
+};
+using MatmulKernel = void (*)(const MatmulProblem& problem);
+
+/// The kernels of one instruction set. Entries are null where an operation has no meaning for a type.
+struct KernelTable {
+  std::string_view instruction_set;  // "baseline", "avx2", "avx512", "avx512bf16", "portable"
+  LoadKernel (*load)(DType from, ComputeType to);
+  StoreKernel (*store)(ComputeType from, DType to);
+  BinaryKernel (*binary)(AluOp op, ComputeType type);
+  UnaryKernel (*unary)(AluOp op, ComputeType type);
+  UnaryKernel (*activation)(ActivationFunction function, ComputeType type);
+  ReduceKernel (*reduce)(AluOp op, ComputeType type);
+  CopyKernel (*copy)(int64_t item_size);
+  /// Element type of both operands: F32, BF16, F16, F8*, F64 (out is then double, passed as float*).
+  MatmulKernel (*matmul)(DType dtype);
+};
+
+/// The tables this machine can execute, slowest first.
+std::span<const KernelTable* const> available_kernels();
+
+/// The fastest, or the one that OPENTRN_INSTRUCTION_SET names (an Error of kind Value lists the valid ones).
+const KernelTable& kernels();
+
+}  // namespace opentrn::neuroncore::emulator
