@@ -31,8 +31,8 @@ build: build/release/build.ninja $(VENV_STAMPS)/package ## Build what has change
 test: setup ## Run every test and check, with one line for each part at the end
 	@MAKE="$(MAKE)" $(BIN)/python tools/test.py
 
-bench: build ## Measure operators against torch on the CPU
-	@set -e; for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark; done
+bench: build ## Measure against torch on the CPU and write docs/benchmarks.md
+	@$(BIN)/python benchmarks/write.py
 
 check: $(VENV_STAMPS)/dev ## Check layers, file lengths, layout and style of the sources
 	@$(BIN)/python tools/check.py

@@ -4,20 +4,18 @@ With the engine paused everything but the computation happens: the call is dispa
 and its result is allocated. That is what the backend adds to an operator.
 """
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
 
 import torch
-from rich.console import Console
-from rich.table import Table
+from harness import Row, finish, json_argument
 
-import opentrn  # noqa: F401  registers the device even where autoload is off
 from opentrn import _extension
 
 ELEMENTS = 8
+CALLS = 2000
+REPEATS = 31
 
 
 def operators(device: str) -> dict[str, Callable[[], object]]:
@@ -63,32 +61,22 @@ def measure(calls: int, repeats: int) -> dict[str, dict[str, float]]:
     return {name: {way: statistics.median(values) for way, values in taken.items()} for name, taken in samples.items()}
 
 
-def show(medians: dict[str, dict[str, float]], calls: int, repeats: int) -> None:
-    table = Table(title=f"Microseconds per operator, {ELEMENTS} floats, median of {repeats} x {calls} calls")
-    table.add_column("operator")
-    for title in ("CPU", "neuron", "neuron, engine paused", "neuron / CPU", "paused / CPU", "paused / CPU's add"):
-        table.add_column(title, justify="right")
-    add = medians["add"]["cpu"]
+def rows(medians: dict[str, dict[str, float]]) -> list[Row]:
+    """The operator itself, and what of it is the backend's part (its engine paused)."""
+    result = []
     for name, times in medians.items():
-        cells = [f"{times[way]:.2f}" for way in ("cpu", "neuron", "paused")]
-        ratios = (times["neuron"] / times["cpu"], times["paused"] / times["cpu"], times["paused"] / add)
-        table.add_row(name, *cells, *(f"{ratio:.2f}" for ratio in ratios))
-    Console().print(table)
+        cpu = times["cpu"] / 1000
+        result.append(Row(f"{name}, everything", times["neuron"] / 1000, "torch CPU", cpu, 0.5))
+        result.append(Row(f"{name}, engine paused", times["paused"] / 1000, "torch CPU", cpu, None))
+    return result
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--calls", type=int, default=2000)
-    parser.add_argument("--repeats", type=int, default=31)
-    parser.add_argument("--json", metavar="FILE", help="write the medians to FILE")
-    arguments = parser.parse_args()
+    path = json_argument(__doc__.splitlines()[0])
     torch.set_num_threads(1)
     with torch.no_grad():
-        medians = measure(arguments.calls, arguments.repeats)
-    show(medians, arguments.calls, arguments.repeats)
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump(medians, file, indent=1)
+        medians = measure(CALLS, REPEATS)
+    finish(f"One operator on {ELEMENTS} floats", rows(medians), path)
 
 
 if __name__ == "__main__":

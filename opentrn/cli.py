@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -43,7 +44,7 @@ def _end_of_module_option(words: list[str]) -> int | None:
             return position + 2 if position + 1 < len(words) else None
         if word.startswith("-m"):
             return position + 1
-        position += 2 if word in ("--report", "--fallback") else 1
+        position += 2 if word in ("--report", "--fallback", "--dump") else 1
     return None
 
 
@@ -59,9 +60,19 @@ def _end_of_module_option(words: list[str]) -> int | None:
     help="Where the report goes.",
 )
 @click.option("--fallback", type=click.Choice(FALLBACK_MODES), help="What an operator without a native form does.")
+@click.option(
+    "--dump",
+    type=click.Path(path_type=Path),
+    envvar="OPENTRN_DUMP",
+    show_envvar=True,
+    metavar="FOLDER",
+    help="Write the graph and the NeuronCore program of everything that is compiled.",
+)
 @click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script, as python -m does.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGS]...")
-def run(report_path: Path, fallback: str | None, module: str | None, arguments: tuple[str, ...]) -> None:
+def run(
+    report_path: Path, fallback: str | None, dump: Path | None, module: str | None, arguments: tuple[str, ...]
+) -> None:
     """Run a script, then print a summary of what the device did and write it to a file."""
     words = list(arguments)
     if module is None and not words:
@@ -71,6 +82,8 @@ def run(report_path: Path, fallback: str | None, module: str | None, arguments: 
         raise click.UsageError(f"[run] there is no such script, got {target}")
     # The script may change the working directory.
     absolute = report_path.absolute()
+    if dump:
+        os.environ["OPENTRN_DUMP"] = str(dump.absolute())
     _prepare_device(fallback)
     started = datetime.datetime.now().astimezone()
     start = time.perf_counter()
@@ -172,10 +185,65 @@ def operators(markdown: bool) -> None:
     _print_table(table)
 
 
-def _native_table(name: str) -> list[dict]:
+@main.command("instructions")
+@click.option("--markdown", is_flag=True, help="Print the tables of docs/neuroncore.md.")
+def instructions(markdown: bool) -> None:
+    """List the instructions of a NeuronCore."""
+    if markdown:
+        click.echo(_native_table("instruction_table_markdown"), nl=False)
+        return
+    table = _plain_table("instruction", "engines", "operands", "meaning", "limits")
+    for row in _native_table("instruction_table"):
+        table.add_row(*(Text(row[key]) for key in ("name", "engines", "operands", "meaning", "limits")))
+    _print_table(table)
+
+
+@main.command("coverage")
+@click.option("--target", default="trn2", show_default=True, metavar="TARGET", help="The chip: trn1, trn2 or trn3.")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+def coverage(target: str, markdown: bool) -> None:
+    """List what the engine `core` computes on tiles, and what needs a GpSimd library call."""
+    rows = _native_table("coverage_table", target)
+    if markdown:
+        click.echo(tables.coverage_markdown(rows), nl=False)
+        return
+    table = _plain_table("primitive", "on tiles", "library call", "no native unit")
+    for row in rows:
+        lists = (row["tiles"], row["library"], row["no_native_unit"])
+        table.add_row(Text(row["primitive"]), *(Text(" ".join(names)) for names in lists))
+    _print_table(table)
+
+
+@main.command("ir")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--engine", default="", metavar="ENGINE", help="reference or core; otherwise that of OPENTRN_ENGINE.")
+@click.option("--print", "show_graph", is_flag=True, help="Print the graph as it is understood.")
+@click.option("--size", type=click.IntRange(min=0), help="What sizes written '?' in the parameters stand for.")
+@click.option("--fill", type=float, help="What every element of every argument is.")
+def ir_command(file: Path, engine: str, show_graph: bool, size: int | None, fill: float | None) -> None:
+    """Run the function `main` of a file of StableHLO text, and print its results or how many of its checks passed."""
     try:
-        return getattr(_extension.native, name)()
-    except RuntimeError as error:
+        reports = _extension.native.run_stablehlo(file.read_text(encoding="utf-8"), engine, size, fill)
+    except UnicodeDecodeError:
+        raise click.ClickException(
+            f"[ir] the file is no text, got {file}, expected StableHLO in its textual form"
+        ) from None
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise click.ClickException(str(error)) from None
+    for report_of_module in reports:
+        if show_graph:
+            click.echo(report_of_module["text"], nl=False)
+        if not report_of_module["checks"]:
+            click.echo("\n".join(report_of_module["results"]) or "no results")
+    checks = sum(report_of_module["checks"] for report_of_module in reports)
+    if checks:
+        click.echo(f"{checks} {'check' if checks == 1 else 'checks'} passed")
+
+
+def _native_table(name: str, *arguments: str) -> Any:
+    try:
+        return getattr(_extension.native, name)(*arguments)
+    except (RuntimeError, ValueError) as error:
         raise click.ClickException(str(error)) from None
 
 

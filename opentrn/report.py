@@ -112,9 +112,25 @@ def rows(report: dict[str, Any]) -> list[tuple[str, str]]:
         ("Transfers", _transfers(statistics["transfers"])),
         ("Synchronisations", _synchronisations(statistics["synchronisations"])),
         ("Programs", _programs(statistics["programs"])),
+        *_notes(statistics["notes"]),
         ("Device memory", _memory(statistics["memory"])),
         ("Wall time", _wall_time(statistics["milliseconds"], report["wall_milliseconds"])),
     ]
+
+
+def _notes(notes: list[dict]) -> list[tuple[str, str]]:
+    """What no tile program computes, and what a NeuronCore has no unit for: a line each, when there is any."""
+    lines = []
+    for title, kind in (("Library calls", "library call"), ("No native unit", "no native unit")):
+        operators: dict[str, set[str]] = defaultdict(set)
+        for note in notes:
+            if note["kind"] == kind:
+                operators[note["what"]].add(note["operator"])
+        if operators:
+            found = [f"{what} ({', '.join(sorted(names))})" for what, names in sorted(operators.items())]
+            more = [f"and {len(found) - _TOP_LINES} more"] if len(found) > _TOP_LINES else []
+            lines.append((title, "\n".join(found[:_TOP_LINES] + more)))
+    return lines
 
 
 def _operators(operators: list[dict]) -> str:

@@ -46,5 +46,32 @@ def operators_markdown(table: list[dict[str, Any]]) -> str:
     return "\n".join(header + rows) + "\n"
 
 
+def coverage_markdown(table: list[dict[str, Any]]) -> str:
+    """docs/coverage.md."""
+    covered = [row for row in table if row["tiles"] or row["library"]]
+    on_tiles = sum(not row["library"] for row in covered)
+    header = [
+        "# What runs on tiles",
+        "",
+        GENERATED_NOTE.format(command="opentrn coverage --markdown"),
+        "",
+        f"The engine `core` compiles {on_tiles} of these {len(covered)} primitives to instructions on tiles for every",
+        "element type. The others need a *library call* for the types listed: a host kernel in place of a program of",
+        "the GpSimd cores. Its time is an estimate (150 cycles and one more for 128 elements read or written).",
+        "",
+        'Types under "no native unit" are computed exactly, though a NeuronCore has no unit for them. Primitives with',
+        "regions and those without a small representative are left out.",
+        "",
+        "| primitive | on tiles | library call | no native unit |",
+        "|---|---|---|---|",
+    ]
+    rows = [
+        f"| `{row['primitive']}` | {' '.join(row['tiles'])} | {' '.join(row['library'])} "
+        f"| {' '.join(row['no_native_unit'])} |"
+        for row in covered
+    ]
+    return "\n".join(header + rows) + "\n"
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")

@@ -9,14 +9,18 @@ namespace opentrn {
 
 namespace {
 
-constexpr std::array<EnvironmentVariable, 7> kTable{{
-    {"OPENTRN_ENGINE", "reference", "reference", "The engine that compiles and runs graphs."},
+constexpr std::array<EnvironmentVariable, 9> kTable{{
+    {"OPENTRN_ENGINE", "core, reference", "core", "The engine that compiles and runs graphs."},
     {"OPENTRN_TARGET", "trn1, trn2, trn3", "trn2", "The chip a device stands for."},
     {"OPENTRN_NUM_THREADS", "1 to 1024", "the number of cores", "Host threads one operator may use."},
+    {"OPENTRN_INSTRUCTION_SET", "baseline, avx2, avx512, avx512bf16, portable", "the fastest the machine has",
+     "The host's instruction set that the emulator's kernels use."},
     {"OPENTRN_FALLBACK", "warn, error, silent", "warn",
      "What happens when an operator has no lowering and runs on the CPU: a warning once per operator and line, an "
      "error, or nothing. It is counted in any case."},
     {"OPENTRN_REPORT", "a path", "no report", "Where a process writes its report.json when it ends."},
+    {"OPENTRN_DUMP", "a folder", "nothing is written",
+     "Where the graph (StableHLO) and the NeuronCore program of everything that is compiled are written."},
     {"OPENTRN_DEVICES", "1 to 64", "1", "Logical cores shown as neuron:0, neuron:1, ..."},
     {"OPENTRN_LOG", "error, warning, info, debug", "warning",
      "What is logged to the standard error output. debug names every program that is compiled."},

@@ -78,12 +78,14 @@ uint32_t round_magnitude(uint32_t magnitude, const Layout& l) {
 
 }  // namespace
 
-float decode_small(uint8_t bits, SmallFormat format) {
+const float* small_values(SmallFormat format) {
   static const std::array<Codes, 5> tables{decode_all(SmallFormat::E4M3FN), decode_all(SmallFormat::E5M2),
                                            decode_all(SmallFormat::E4M3FNUZ), decode_all(SmallFormat::E5M2FNUZ),
                                            decode_all(SmallFormat::E8M0FNU)};
-  return tables[static_cast<size_t>(format)][bits];
+  return tables[static_cast<size_t>(format)].data();
 }
+
+float decode_small(uint8_t bits, SmallFormat format) { return small_values(format)[bits]; }
 
 uint8_t encode_small(float value, SmallFormat format) {
   const uint32_t word = std::bit_cast<uint32_t>(value);

@@ -10,6 +10,8 @@ namespace opentrn {
 /// Decodes a small IEEE-like float. See half.cpp for the formats.
 enum class SmallFormat : uint8_t { E4M3FN, E5M2, E4M3FNUZ, E5M2FNUZ, E8M0FNU };
 float decode_small(uint8_t bits, SmallFormat format);
+/// The values of all 256 codes.
+const float* small_values(SmallFormat format);
 /// Rounds to nearest even. Values beyond the largest finite one become what PyTorch makes of them.
 uint8_t encode_small(float value, SmallFormat format);
 

@@ -11,8 +11,7 @@
 namespace opentrn::compiler {
 
 /// Makes the host code of a library call: one primitive, and how its operands and results lie in memory.
-using LibraryMaker = neuroncore::HostFunction (*)(const ir::Graph& graph, const ir::Node& node,
-                                                  std::span<const ir::View> operands,
+using LibraryMaker = neuroncore::HostFunction (*)(const ir::Node& node, std::span<const ir::View> operands,
                                                   std::span<const ir::View> results);
 
 /// Parameter and result buffers of the program are those of the module, in its order. Effort does not grow with the

@@ -5,13 +5,15 @@
 #include <string>
 
 #include "base/error.h"
+#include "engines/core/core.h"
 #include "engines/reference/program.h"
 
 namespace opentrn::engines {
 
 namespace {
 
-constexpr std::array<Engine, 1> kEngines{{
+constexpr std::array<Engine, 2> kEngines{{
+    {"core", "NeuronCore programs, executed by the emulator", core::compile},
     {"reference", "plain interpreter of the IR, the oracle for all other engines", reference::compile},
 }};
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,12 @@ using ir::Layout;
 using ir::Module;
 using ir::Overlap;
 
+/// What can be said about a compiled module. Engines without programs leave everything empty.
+struct ProgramFacts {
+  std::vector<std::string> library_calls;         // primitives without a tile form, once per call
+  std::vector<std::string> without_native_unit;   // what the chip has no unit for, each once
+};
+
 /// A compiled module. `run` may be called from several threads at once.
 class Executable {
  public:
@@ -22,6 +29,9 @@ class Executable {
   /// Addresses of the first element of each parameter and of each result. All results are computed as if every
   /// parameter was read before any result is written.
   virtual void run(std::span<const void* const> parameters, std::span<void* const> results) const = 0;
+  virtual ProgramFacts facts() const { return {}; }
+  /// The NeuronCore program, or nothing.
+  virtual std::string program_text() const { return {}; }
 };
 
 struct Engine {

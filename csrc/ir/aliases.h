@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "ir/view.h"
 #include "ir/graph.h"
+#include "ir/view.h"
 
 namespace opentrn::ir {
 

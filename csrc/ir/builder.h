@@ -71,6 +71,8 @@ class Builder {
   /// Element type conversion with PyTorch's rules (base/convert.h). No node when the type is already right.
   Value convert(Value operand, DType dtype);
   Value bitcast_convert(Value operand, DType dtype);
+  /// Rounds to the numbers that a float of so many bits has.
+  Value reduce_precision(Value operand, ReducePrecisionAttributes attributes);
 
   // Making and moving data.
   Value constant(TensorType type, std::vector<std::byte> data);
@@ -101,6 +103,32 @@ class Builder {
   Value checked_index(Value index, int64_t size, int64_t dimension, std::string_view operator_name,
                       IndexRule rule = IndexRule::WrapNegative);
   Value check(Value condition, Value value, std::string_view message);
+
+  // Matrices and signals.
+  Value convolution(Value lhs, Value rhs, ConvolutionAttributes attributes, DType result_dtype);
+  /// `lower`: which triangle is read and returned.
+  Value cholesky(Value a, bool lower);
+  Value triangular_solve(Value a, Value b, TriangularSolveAttributes attributes);
+  Value fft(Value operand, FftAttributes attributes);
+
+  // Primitives with regions. `captured` are the values the regions read besides their own parameters: the last
+  // parameters of each region stand for them.
+  using Values = std::span<const Value>;
+  std::vector<Value> reduce(Values operands, Values initial_values, Region body, const Dims& dimensions,
+                            Values captured = {});
+  /// `attributes.body` says how elements combine; the same for scatter and sort.
+  std::vector<Value> reduce_window(Values operands, Values initial_values, ReduceWindowAttributes attributes,
+                                   Values captured = {});
+  std::vector<Value> scatter(Values operands, Value scatter_indices, Values updates, ScatterAttributes attributes,
+                             Values captured = {});
+  std::vector<Value> sort(Values operands, SortAttributes attributes, Values captured);
+  Value select_and_scatter(Value operand, Value source, Value initial_value, SelectAndScatterAttributes attributes,
+                           Values captured = {});
+  /// Over all dimensions.
+  Value map(Values operands, Region computation, Values captured = {});
+  std::vector<Value> while_(Values carried, Region condition, Region body, Values captured = {});
+  std::vector<Value> if_(Value predicate, Region true_branch, Region false_branch, Values captured = {});
+  std::vector<Value> case_(Value index, std::vector<Region> branches, Values captured = {});
 
   // Convenience: spelled with the primitives above.
   /// NumPy-style broadcast of a value to `shape` (dimensions aligned at the right).

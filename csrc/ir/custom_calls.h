@@ -21,4 +21,16 @@ enum class IndexRule {
 /// the condition is false. integers = {}.
 inline constexpr std::string_view kCheck = "opentrn.check";
 
+/// The checks of StableHLO's test modules, (actual, expected) -> nothing. Each raises RuntimeError that names the first
+/// element that differs. A NaN is never equal; the other two take it as equal to a NaN.
+inline constexpr std::string_view kExpectEqual = "check.expect_eq";
+/// Of float or complex elements. text = the largest difference, in decimal digits.
+inline constexpr std::string_view kExpectAlmostEqual = "check.expect_almost_eq";
+/// Of float or complex elements. integers = {fewest, most} steps between neighbouring numbers.
+inline constexpr std::string_view kExpectClose = "check.expect_close";
+
+constexpr bool is_expectation(std::string_view target) {
+  return target == kExpectEqual || target == kExpectAlmostEqual || target == kExpectClose;
+}
+
 }  // namespace opentrn::ir

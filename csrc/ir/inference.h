@@ -16,8 +16,8 @@ struct InferenceQuery {
   std::span<const TensorType* const> operands;
   const Attributes& attributes;
   /// The type asked for the result. Only read by the primitives whose operands do not determine it: the element type by
-  /// convert, bitcast_convert and dot_general; the shape by reshape and broadcast_in_dim; both by constant, iota and
-  /// rng_bit_generator. May be null for all others.
+  /// convert, bitcast_convert, convolution and dot_general; the shape by reshape and broadcast_in_dim; both by
+  /// constant, iota and rng_bit_generator. May be null for all others.
   const TensorType* declared = nullptr;
 };
 

@@ -62,6 +62,9 @@ TensorType infer_dot(const InferenceQuery& query) {
 }
 
 void require_reducer(const InferenceQuery& query, Op reducer) {
+  if (query.operands.size() != 2) {
+    refuse(query.op, "wrong number of operands", std::to_string(query.operands.size()), "2");
+  }
   const TensorType& operand = *query.operands[0];
   require_scalar(query.op, 1, *query.operands[1], operand.dtype);
   if (is_reducer(reducer, operand.dtype)) return;
@@ -70,46 +73,20 @@ void require_reducer(const InferenceQuery& query, Op reducer) {
 }
 
 TensorType infer_reduce(const InferenceQuery& query) {
-  const TensorType& operand = *query.operands[0];
   const auto& attributes = attributes_of<ReduceAttributes>(query);
   require_reducer(query, attributes.reducer);
+  const TensorType& operand = *query.operands[0];
   require_dimensions(query.op, "dimensions", attributes.dimensions, operand.rank());
   TensorType result{operand.dtype, {}};
   append_free_sizes(operand, attributes.dimensions, {}, result.shape);
   return result;
 }
 
-void require_positive(Op op, std::string_view list, const Dims& values) {
-  for (const int64_t value : values) {
-    if (value < 1) refuse(op, concat(list, " is not positive"), to_string(values), "entries of at least 1");
-  }
-}
-
-int64_t dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
-
 TensorType infer_reduce_window(const InferenceQuery& query) {
-  const TensorType& operand = *query.operands[0];
   const auto& attributes = attributes_of<ReduceWindowAttributes>(query);
-  const size_t rank = operand.shape.size();
   require_reducer(query, attributes.reducer);
-  const std::pair<std::string_view, const Dims&> positive[] = {{"window_dimensions", attributes.window_dimensions},
-                                                               {"window_strides", attributes.window_strides},
-                                                               {"base_dilations", attributes.base_dilations},
-                                                               {"window_dilations", attributes.window_dilations}};
-  for (const auto& [list, values] : positive) {
-    require_length(query.op, list, values, rank);
-    require_positive(query.op, list, values);
-  }
-  require_length(query.op, "padding_low", attributes.padding_low, rank);
-  require_length(query.op, "padding_high", attributes.padding_high, rank);
-  TensorType result = operand;
-  for (size_t i = 0; i < rank; ++i) {
-    const int64_t padded = attributes.padding_low[i] + dilated(operand.shape[i], attributes.base_dilations[i]) +
-                           attributes.padding_high[i];
-    const int64_t window = dilated(attributes.window_dimensions[i], attributes.window_dilations[i]);
-    result.shape[i] = padded < window ? 0 : (padded - window) / attributes.window_strides[i] + 1;
-  }
-  return result;
+  const TensorType& operand = *query.operands[0];
+  return {operand.dtype, windowed_shape(query.op, operand.shape, attributes)};
 }
 
 TensorType infer_random_bits(const InferenceQuery& query) {
@@ -149,28 +126,91 @@ void require_call(const InferenceQuery& query, const CustomCallAttributes& call,
   require_length(query.op, "the integers of " + call.target, call.integers, integers);
 }
 
-TensorType infer_custom_call(const InferenceQuery& query) {
+// A check compares two tensors and has no result.
+void require_expectation(const InferenceQuery& query, const CustomCallAttributes& call) {
+  require_call(query, call, 2, call.target == kExpectClose ? 2 : 0);
+  if (*query.operands[0] != *query.operands[1]) {
+    refuse(query.op, call.target + " compares different types", to_string(*query.operands[1]),
+           to_string(*query.operands[0]));
+  }
+  const DType dtype = query.operands[0]->dtype;
+  if (call.target == kExpectEqual || is_float(dtype) || is_complex(dtype)) return;
+  refuse(query.op, call.target + " compares inexact numbers", to_string(*query.operands[0]),
+         "float or complex elements");
+}
+
+std::vector<TensorType> infer_custom_call(const InferenceQuery& query) {
   const auto& call = attributes_of<CustomCallAttributes>(query);
   if (call.target == kCheckedIndex) {
     const bool has_rule = call.integers.size() == 3;
     require_call(query, call, 1, has_rule ? 3 : 2);
     require_index(query.op, 0, *query.operands[0]);
     if (call.integers[0] < 0) refuse(query.op, "the size is negative", std::to_string(call.integers[0]), ">= 0");
-    return *query.operands[0];
+    return {*query.operands[0]};
   }
   if (call.target == kCheck) {
     require_call(query, call, 2, 0);
     require_scalar(query.op, 0, *query.operands[0], DType::Bool);
-    return *query.operands[1];
+    return {*query.operands[1]};
   }
-  refuse(query.op, "unknown target", call.target, concat(kCheckedIndex, " or ", kCheck));
+  if (is_expectation(call.target)) {
+    require_expectation(query, call);
+    return {};
+  }
+  refuse(query.op, "unknown target", call.target,
+         concat(kCheckedIndex, ", ", kCheck, ", ", kExpectEqual, ", ", kExpectAlmostEqual, " or ", kExpectClose));
 }
+
+bool is_decided_by_region(const InferenceQuery& query) {
+  if (const auto* reduce = std::get_if<ReduceAttributes>(&query.attributes)) return reduce->reducer == Op::Map;
+  if (const auto* window = std::get_if<ReduceWindowAttributes>(&query.attributes)) return window->reducer == Op::Map;
+  const auto* sort = std::get_if<SortAttributes>(&query.attributes);
+  return sort != nullptr && sort->comparator;
+}
+
+int64_t dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
 }  // namespace
 
+void require_positive(Op op, std::string_view list, const Dims& values) {
+  for (const int64_t value : values) {
+    if (value < 1) refuse(op, concat(list, " is not positive"), to_string(values), "entries of at least 1");
+  }
+}
+
+Dims windowed_shape(Op op, const Dims& shape, const ReduceWindowAttributes& window) {
+  const std::pair<std::string_view, const Dims&> positive[] = {{"window_dimensions", window.window_dimensions},
+                                                               {"window_strides", window.window_strides},
+                                                               {"base_dilations", window.base_dilations},
+                                                               {"window_dilations", window.window_dilations}};
+  for (const auto& [list, values] : positive) {
+    require_length(op, list, values, shape.size());
+    require_positive(op, list, values);
+  }
+  require_length(op, "padding_low", window.padding_low, shape.size());
+  require_length(op, "padding_high", window.padding_high, shape.size());
+  Dims result(shape.size());
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int64_t padded = window.padding_low[i] + dilated(shape[i], window.base_dilations[i]) + window.padding_high[i];
+    const int64_t extent = dilated(window.window_dimensions[i], window.window_dilations[i]);
+    result[i] = padded < extent ? 0 : (padded - extent) / window.window_strides[i] + 1;
+  }
+  return result;
+}
+
 std::vector<TensorType> infer_compute(const InferenceQuery& query) {
+  if (is_decided_by_region(query)) return infer_with_regions(query);
   switch (query.op) {
-    case Op::CustomCall: return {infer_custom_call(query)};
+    case Op::Case:
+    case Op::If:
+    case Op::Map:
+    case Op::SelectAndScatter:
+    case Op::While: return infer_with_regions(query);
+    case Op::Cholesky:
+    case Op::Convolution:
+    case Op::Fft:
+    case Op::TriangularSolve: return {infer_numeric(query)};
+    case Op::CustomCall: return infer_custom_call(query);
     case Op::DotGeneral: return {infer_dot(query)};
     case Op::Reduce: return {infer_reduce(query)};
     case Op::ReduceWindow: return {infer_reduce_window(query)};

@@ -26,7 +26,7 @@ struct Rule {
   unsigned accepts;
 };
 
-constexpr std::array<Rule, 59> kRules{{
+constexpr std::array<Rule, 62> kRules{{
     {Op::Abs, kSigned | kInexact},
     {Op::Acos, kInexact},
     {Op::Acosh, kInexact},
@@ -34,12 +34,14 @@ constexpr std::array<Rule, 59> kRules{{
     {Op::Asinh, kInexact},
     {Op::Atan, kInexact},
     {Op::Atanh, kInexact},
+    {Op::BesselI1e, kFloat},
     {Op::BitcastConvert, kNumber},
     {Op::Cbrt, kInexact},
     {Op::Ceil, kFloat},
     {Op::Convert, kAny},
     {Op::Cosh, kInexact},
     {Op::Cosine, kInexact},
+    {Op::CountLeadingZeros, kInteger},
     {Op::Digamma, kFloat},
     {Op::Erf, kFloat},
     {Op::ErfInv, kFloat},
@@ -57,6 +59,7 @@ constexpr std::array<Rule, 59> kRules{{
     {Op::Not, kBool | kInteger},
     {Op::PopulationCount, kInteger},
     {Op::Real, kInexact},
+    {Op::ReducePrecision, kFloat},
     {Op::RoundNearestAfz, kFloat},
     {Op::RoundNearestEven, kFloat},
     {Op::Rsqrt, kInexact},
@@ -150,9 +153,19 @@ TensorType infer_bitcast(const InferenceQuery& query) {
   return result;
 }
 
+TensorType infer_reduce_precision(const InferenceQuery& query) {
+  const auto& [exponent_bits, mantissa_bits] = attributes_of<ReducePrecisionAttributes>(query);
+  if (exponent_bits < 1 || mantissa_bits < 0) {
+    refuse(query.op, "the format is impossible", concat("e", exponent_bits, "m", mantissa_bits),
+           "exponent_bits of at least 1 and mantissa_bits of at least 0");
+  }
+  return *query.operands[0];
+}
+
 TensorType infer_unary(const InferenceQuery& query) {
   const TensorType& operand = *query.operands[0];
   switch (query.op) {
+    case Op::ReducePrecision: return infer_reduce_precision(query);
     case Op::Convert: return {declared_type(query).dtype, operand.shape};
     case Op::BitcastConvert: return infer_bitcast(query);
     case Op::IsFinite: return {DType::Bool, operand.shape};

@@ -78,8 +78,8 @@ void require_ascending(Op op, std::string_view list, const Dims& dimensions) {
 }
 
 void require_window_numbers(Op op, const WindowNumbers& numbers, const WindowNames& names, const TensorType& operand,
-                            const TensorType& indices) {
-  require_index(op, 1, indices);
+                            const TensorType& indices, size_t index_operand) {
+  require_index(op, index_operand, indices);
   if (numbers.index_vector_dim < 0 || numbers.index_vector_dim > indices.rank()) {
     refuse(op, "index_vector_dim is out of range", std::to_string(numbers.index_vector_dim),
            concat("a dimension in [0, ", indices.rank(), "]"));
@@ -122,7 +122,7 @@ TensorType infer_gather(const InferenceQuery& query) {
   const WindowNumbers numbers{attributes.offset_dims,           attributes.collapsed_slice_dims,
                               attributes.operand_batching_dims, attributes.start_indices_batching_dims,
                               attributes.start_index_map,       attributes.index_vector_dim};
-  require_window_numbers(query.op, numbers, kGatherNames, operand, indices);
+  require_window_numbers(query.op, numbers, kGatherNames, operand, indices, 1);
   require_length(query.op, "slice_sizes", attributes.slice_sizes, operand.shape.size());
   Dims window;
   for (int64_t i = 0; i < operand.rank(); ++i) {
@@ -147,21 +147,20 @@ TensorType infer_gather(const InferenceQuery& query) {
   return result;
 }
 
-TensorType infer_scatter(const InferenceQuery& query) {
-  const TensorType& operand = *query.operands[0];
-  const TensorType& indices = *query.operands[1];
-  const TensorType& updates = *query.operands[2];
+}  // namespace
+
+void require_scatter(const InferenceQuery& query, size_t index, size_t inputs) {
+  const TensorType& operand = *query.operands[index];
+  const TensorType& indices = *query.operands[inputs];
+  const TensorType& updates = *query.operands[inputs + 1 + index];
+  const std::string which = operand_name(inputs + 1 + index);
   const auto& attributes = attributes_of<ScatterAttributes>(query);
   const WindowNumbers numbers{attributes.update_window_dims,           attributes.inserted_window_dims,
                               attributes.input_batching_dims,          attributes.scatter_indices_batching_dims,
                               attributes.scatter_dims_to_operand_dims, attributes.index_vector_dim};
-  require_window_numbers(query.op, numbers, kScatterNames, operand, indices);
-  if (attributes.update != Op::Select && !is_reducer(attributes.update, operand.dtype)) {
-    refuse(query.op, "the update function does not work on the element type",
-           concat(name(attributes.update), " on ", name(operand.dtype)), "a reducer of that type, or select");
-  }
+  require_window_numbers(query.op, numbers, kScatterNames, operand, indices, inputs);
   if (updates.dtype != operand.dtype) {
-    refuse(query.op, "operand 2 has another element type than operand 0", to_string(updates),
+    refuse(query.op, concat(which, " has another element type than ", operand_name(index)), to_string(updates),
            concat("element type ", name(operand.dtype)));
   }
   Dims window;  // the largest window the operand has room for
@@ -172,7 +171,7 @@ TensorType infer_scatter(const InferenceQuery& query) {
   const Dims batch = index_sizes(indices, numbers.index_vector_dim);
   const size_t rank = batch.size() + window.size();
   require_length(query.op, "update_window_dims", attributes.update_window_dims, window.size());
-  require_length(query.op, "the shape of operand 2", updates.shape, rank);
+  require_length(query.op, "the shape of " + which, updates.shape, rank);
   require_dimensions(query.op, "update_window_dims", attributes.update_window_dims, updates.rank());
   auto next_window = window.begin();
   auto next_batch = batch.begin();
@@ -181,9 +180,24 @@ TensorType infer_scatter(const InferenceQuery& query) {
     const int64_t limit = in_window ? *next_window++ : *next_batch++;
     const int64_t size = at(updates.shape, i);
     if (in_window ? size <= limit : size == limit) continue;
-    refuse(query.op, concat("operand 2 has a wrong size in dimension ", i), to_string(updates),
+    refuse(query.op, concat(which, " has a wrong size in dimension ", i), to_string(updates),
            concat(in_window ? "at most " : "", limit));
   }
+}
+
+namespace {
+
+TensorType infer_scatter(const InferenceQuery& query) {
+  if (query.operands.size() != 3) {
+    refuse(query.op, "wrong number of operands", std::to_string(query.operands.size()), "3");
+  }
+  const TensorType& operand = *query.operands[0];
+  const auto& attributes = attributes_of<ScatterAttributes>(query);
+  if (attributes.update != Op::Select && !is_reducer(attributes.update, operand.dtype)) {
+    refuse(query.op, "the update function does not work on the element type",
+           concat(name(attributes.update), " on ", name(operand.dtype)), "a reducer of that type, or select");
+  }
+  require_scatter(query, 0, 1);
   return operand;
 }
 
@@ -194,8 +208,10 @@ std::vector<TensorType> infer_indexing(const InferenceQuery& query) {
     case Op::DynamicSlice: return {infer_dynamic_slice(query)};
     case Op::DynamicUpdateSlice: return {infer_dynamic_update_slice(query)};
     case Op::Gather: return {infer_gather(query)};
-    default: return {infer_scatter(query)};
+    default: break;
   }
+  if (attributes_of<ScatterAttributes>(query).update == Op::Map) return infer_with_regions(query);
+  return {infer_scatter(query)};
 }
 
 }  // namespace opentrn::ir

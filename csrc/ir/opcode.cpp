@@ -6,7 +6,7 @@ namespace opentrn::ir {
 
 namespace {
 
-constexpr std::array<OpInfo, 78> kCatalogue{{
+constexpr std::array<OpInfo, 90> kCatalogue{{
     {Op::Abs, "stablehlo.abs", 1, OpClass::Elementwise},
     {Op::Acos, "chlo.acos", 1, OpClass::Elementwise},
     {Op::Acosh, "chlo.acosh", 1, OpClass::Elementwise},
@@ -14,12 +14,14 @@ constexpr std::array<OpInfo, 78> kCatalogue{{
     {Op::Asinh, "chlo.asinh", 1, OpClass::Elementwise},
     {Op::Atan, "chlo.atan", 1, OpClass::Elementwise},
     {Op::Atanh, "chlo.atanh", 1, OpClass::Elementwise},
+    {Op::BesselI1e, "chlo.bessel_i1e", 1, OpClass::Elementwise},
     {Op::BitcastConvert, "stablehlo.bitcast_convert", 1, OpClass::Elementwise},
     {Op::Cbrt, "stablehlo.cbrt", 1, OpClass::Elementwise},
     {Op::Ceil, "stablehlo.ceil", 1, OpClass::Elementwise},
     {Op::Convert, "stablehlo.convert", 1, OpClass::Elementwise},
     {Op::Cosh, "chlo.cosh", 1, OpClass::Elementwise},
     {Op::Cosine, "stablehlo.cosine", 1, OpClass::Elementwise},
+    {Op::CountLeadingZeros, "stablehlo.count_leading_zeros", 1, OpClass::Elementwise},
     {Op::Digamma, "chlo.digamma", 1, OpClass::Elementwise},
     {Op::Erf, "chlo.erf", 1, OpClass::Elementwise},
     {Op::ErfInv, "chlo.erf_inv", 1, OpClass::Elementwise},
@@ -37,6 +39,7 @@ constexpr std::array<OpInfo, 78> kCatalogue{{
     {Op::Not, "stablehlo.not", 1, OpClass::Elementwise},
     {Op::PopulationCount, "stablehlo.popcnt", 1, OpClass::Elementwise},
     {Op::Real, "stablehlo.real", 1, OpClass::Elementwise},
+    {Op::ReducePrecision, "stablehlo.reduce_precision", 1, OpClass::Elementwise},
     {Op::RoundNearestAfz, "stablehlo.round_nearest_afz", 1, OpClass::Elementwise},
     {Op::RoundNearestEven, "stablehlo.round_nearest_even", 1, OpClass::Elementwise},
     {Op::Rsqrt, "stablehlo.rsqrt", 1, OpClass::Elementwise},
@@ -76,22 +79,31 @@ constexpr std::array<OpInfo, 78> kCatalogue{{
     {Op::Pad, "stablehlo.pad", 2, OpClass::Data},
     {Op::Reshape, "stablehlo.reshape", 1, OpClass::Data},
     {Op::Reverse, "stablehlo.reverse", 1, OpClass::Data},
-    {Op::Scatter, "stablehlo.scatter", 3, OpClass::Data},
+    {Op::Scatter, "stablehlo.scatter", -1, OpClass::Data},
     {Op::Slice, "stablehlo.slice", 1, OpClass::Data},
     {Op::Transpose, "stablehlo.transpose", 1, OpClass::Data},
+    {Op::Case, "stablehlo.case", -1, OpClass::Compute},
+    {Op::Cholesky, "stablehlo.cholesky", 1, OpClass::Compute},
+    {Op::Convolution, "stablehlo.convolution", 2, OpClass::Compute},
     {Op::CustomCall, "stablehlo.custom_call", -1, OpClass::Compute},
     {Op::DotGeneral, "stablehlo.dot_general", 2, OpClass::Compute},
-    {Op::Reduce, "stablehlo.reduce", 2, OpClass::Compute},
-    {Op::ReduceWindow, "stablehlo.reduce_window", 2, OpClass::Compute},
+    {Op::Fft, "stablehlo.fft", 1, OpClass::Compute},
+    {Op::If, "stablehlo.if", -1, OpClass::Compute},
+    {Op::Map, "stablehlo.map", -1, OpClass::Compute},
+    {Op::Reduce, "stablehlo.reduce", -1, OpClass::Compute},
+    {Op::ReduceWindow, "stablehlo.reduce_window", -1, OpClass::Compute},
     {Op::RngBitGenerator, "stablehlo.rng_bit_generator", 1, OpClass::Compute},
+    {Op::SelectAndScatter, "stablehlo.select_and_scatter", -1, OpClass::Compute},
     {Op::Sort, "stablehlo.sort", -1, OpClass::Compute},
+    {Op::TriangularSolve, "stablehlo.triangular_solve", 2, OpClass::Compute},
+    {Op::While, "stablehlo.while", -1, OpClass::Compute},
 }};
 
 constexpr bool in_order() {
   for (size_t i = 0; i < kCatalogue.size(); ++i) {
     if (static_cast<size_t>(kCatalogue[i].op) != i) return false;
   }
-  return kCatalogue.back().op == Op::Sort;
+  return kCatalogue.back().op == Op::While;
 }
 static_assert(in_order());
 

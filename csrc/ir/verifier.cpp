@@ -3,6 +3,7 @@
 #include "base/function_ref.h"
 #include "ir/inference.h"
 #include "ir/inference_rules.h"
+#include "ir/region.h"
 
 namespace opentrn::ir {
 
@@ -54,7 +55,8 @@ class Verifier {
 
   void check_node(size_t index) {
     const Node& node = graph_.nodes[index];
-    if (node.results.empty()) fail(place(index) + "there is no result");
+    if (node.results.empty() && !has_side_effect(node)) fail(place(index) + "there is no result");
+    for (const Region* region : regions_of(node.attributes)) check_region(index, region->graph());
     for (size_t i = 0; i < node.operands.size(); ++i) {
       require_defined(node.operands[i], [&] { return place(index) + operand_name(i); });
     }
@@ -62,6 +64,14 @@ class Verifier {
       define(node.results[i], [&] { return concat(place(index), "result ", i); });
     }
     check_types(index);
+  }
+
+  void check_region(size_t index, const Graph& region) const {
+    try {
+      verify(region);
+    } catch (const Error& error) {
+      fail(place(index) + error.what());
+    }
   }
 
   void check_types(size_t index) const {
@@ -83,9 +93,9 @@ class Verifier {
     operands.reserve(node.operands.size());
     for (const Value operand : node.operands) operands.push_back(&graph_.type(operand));
     // Where the type is declared, it is that of the last result: the new state of rng_bit_generator comes first.
-    const TensorType& declared = graph_.type(node.results.back());
+    const TensorType* declared = node.results.empty() ? nullptr : &graph_.type(node.results.back());
     try {
-      return infer({node.op, operands, node.attributes, &declared});
+      return infer({node.op, operands, node.attributes, declared});
     } catch (const Error& error) {
       fail(place(index) + error.what());
     }

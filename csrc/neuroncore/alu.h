@@ -56,9 +56,12 @@ struct AluOpInfo {
   AluOp op;
   std::string_view name;  // NKI's, e.g. "is_equal"
   AluClass alu_class;
-  int operands;     // 1 or 2
-  bool reduces;     // may be the operation of a reduction
+  int operands;  // 1 or 2
+  bool reduces;  // may be the operation of a reduction
   bool commutes;
+  std::string_view
+      engines;         // those with a unit for it, as letters (opcode.h); GpSimd runs the others as custom operators
+  int generation = 2;  // first NeuronCore-vN that has it
 };
 
 std::span<const AluOpInfo> alu_ops();
@@ -111,12 +114,14 @@ enum class ActivationFunction : uint8_t {
   Sine,  // any argument; the Scalar engine's Sin takes [-pi, pi]
   Sinh,
   Tan,
+  TruncateToInt32,  // toward zero; NaN and what an int32 cannot hold give its smallest number
+  TruncateToInt64,
 };
 
 struct ActivationInfo {
   ActivationFunction function;
   std::string_view name;
-  bool custom;           // GpSimd instead of Scalar
+  bool custom;             // GpSimd instead of Scalar
   double lowest, highest;  // arguments for which the chip's table is specified; infinite when all are
 };
 

@@ -16,13 +16,15 @@ namespace opentrn::neuroncore {
 Immediate immediate(DType dtype, double value);
 Immediate immediate(DType dtype, int64_t value);
 
-/// A scalar operand: a number in the instruction, or a [P,1] tile.
-using ScalarOperand = std::variant<Immediate, Access>;
+/// A scalar operand: absent, a number in the instruction, or a [P,1] tile. An absent scale is 1, an absent bias 0.
+using ScalarOperand = std::variant<std::monostate, Immediate, Access>;
 
 class Builder {
  public:
   explicit Builder(std::string name, std::string target);
 
+  /// The result may lie in the memory of the parameter.
+  void share(int32_t result, int32_t parameter) { program_.shared.push_back({result, parameter}); }
   int32_t parameter(int32_t index, DType dtype, int64_t elements);
   int32_t result(int32_t index, DType dtype, int64_t elements);
   int32_t constant(DType dtype, std::vector<std::byte> data);
@@ -35,7 +37,8 @@ class Builder {
   /// The first `partitions` partitions and `elements` elements of a tile.
   Access tile(int32_t buffer, PatternDimension partitions, PatternDimension elements) const;
   /// An access to HBM: outermost dimension (the partitions) first.
-  Access hbm_access(int32_t buffer, int64_t offset, std::vector<Term> terms, std::vector<PatternDimension> pattern) const;
+  Access hbm_access(int32_t buffer, int64_t offset, std::vector<Term> terms,
+                    std::vector<PatternDimension> pattern) const;
 
   /// Opens a loop; statements go into it until `end_loop`. Returns its number, for terms and tails.
   int32_t begin_loop(int64_t count, bool independent);
@@ -46,15 +49,15 @@ class Builder {
   Instruction& nc_transpose(Access dst, Access data, Engine engine);
   Instruction& tensor_tensor(Access dst, Access data1, Access data2, AluOp op, Engine engine = Engine::Vector);
   Instruction& tensor_scalar(Access dst, Access data, AluOp op0, ScalarOperand operand0, bool reverse0 = false,
-                             AluOp op1 = AluOp::Bypass, ScalarOperand operand1 = Immediate{}, bool reverse1 = false,
+                             AluOp op1 = AluOp::Bypass, ScalarOperand operand1 = {}, bool reverse1 = false,
                              Engine engine = Engine::Vector);
   Instruction& scalar_tensor_tensor(Access dst, Access data, AluOp op0, ScalarOperand operand0, AluOp op1,
                                     Access operand1, bool reverse0 = false, bool reverse1 = false);
   /// On Scalar, or on GpSimd when the function is a custom operator.
-  Instruction& activation(Access dst, ActivationFunction function, Access data, ScalarOperand scale = Immediate{},
-                          ScalarOperand bias = Immediate{});
+  Instruction& activation(Access dst, ActivationFunction function, Access data, ScalarOperand scale = {},
+                          ScalarOperand bias = {});
   Instruction& activation_reduce(Access dst, Access sum, ActivationFunction function, Access data,
-                                 ScalarOperand scale = Immediate{}, ScalarOperand bias = Immediate{});
+                                 ScalarOperand scale = {}, ScalarOperand bias = {});
   Instruction& tensor_reduce(Access dst, AluOp op, Access data, int reduced_dimensions, Engine engine = Engine::Vector);
   Instruction& tensor_partition_reduce(Access dst, AluOp op, Access data);
   Instruction& tensor_tensor_scan(Access dst, Access data0, Access data1, ScalarOperand initial, AluOp op0, AluOp op1);

@@ -57,13 +57,15 @@ struct Term {
 /// differently), except where the instruction says otherwise.
 struct Access {
   int32_t buffer = -1;
-  DType dtype = DType::F32;   // of one element; may reinterpret the buffer's type at equal size
-  int64_t offset = 0;         // elements; on chip from the start of each partition
-  int32_t partition = 0;      // first partition, on chip only
-  std::vector<Term> terms;    // added to `offset`
+  DType dtype = DType::F32;  // of one element; need not be the buffer's (the real part of a complex number, ...)
+  int64_t offset = 0;        // elements of `dtype`; on chip from the start of each partition
+  int32_t partition = 0;     // first partition, on chip only
+  std::vector<Term> terms;   // added to `offset`
   std::vector<PatternDimension> pattern;
-  /// Indirect access of a DMA: operand number (in Instruction::inputs) of a tile of integers, one per partition and
-  /// index; `index_step` elements are added to the offset per unit of its value. -1: direct.
+  /// Indirect access of a DMA: operand number (in Instruction::inputs) of a tile of integers [P,I]; `index_step`
+  /// elements are added to the offset per unit of an index. Of the F free elements that this access has in each
+  /// partition, element f takes index f / (F / I) of that partition, so that I = 1 moves whole rows and I = F single
+  /// elements. -1: direct.
   int32_t index_operand = -1;
   int64_t index_step = 0;
   int64_t index_limit = 0;  // valid indices are 0 .. index_limit - 1
@@ -79,6 +81,14 @@ struct Immediate {
 
 enum class OutOfBounds : uint8_t { Error, Skip };
 
+/// A semaphore: the instruction that has it starts only when `instruction` is finished. Its latest execution, or the
+/// one so many iterations of the innermost loop around both before that of the waiting one; with none so far there is
+/// nothing to wait for.
+struct Wait {
+  int32_t instruction = -1;
+  int32_t iterations = 0;
+};
+
 /// One instruction. What `outputs` and `inputs` hold, and which of the other fields have a meaning, says the table of
 /// instructions (opcode.h). Operands are destination first, as in NKI.
 struct Instruction {
@@ -92,8 +102,9 @@ struct Instruction {
   bool reverse0 = false;  // scalar op data instead of data op scalar
   bool reverse1 = false;
   ActivationFunction function = ActivationFunction::Copy;
-  /// Scalars by position (scalar0, scalar1, or scale and bias of `activation`). A scalar that is a [P,1] tile instead is
-  /// an entry of `inputs`, at position `scalar_operand`.
+  /// Scalars by position (scalar0, scalar1, or scale and bias of `activation`). `has_scalar` says that the instruction
+  /// has this scalar: a [P,1] tile, which is the entry of `inputs` at position `scalar_operand`, when that is not
+  /// negative, else the immediate in `scalars`. An absent scale is 1, an absent bias 0.
   std::array<Immediate, 2> scalars{};
   std::array<int32_t, 2> scalar_operand{-1, -1};
   bool has_scalar0 = false;
@@ -104,10 +115,11 @@ struct Instruction {
   bool negate = false;
   OutOfBounds out_of_bounds = OutOfBounds::Error;
   std::vector<int64_t> integers;  // shuffle mask, iota's base and multiplier, ...
+  std::vector<Term> terms;        // added to the base of iota and affine_select: where a tile lies in the whole
   int32_t library = -1;           // library_call: index in Program::library
   int32_t register_index = -1;    // register_load: destination
 
-  std::vector<int32_t> waits;  // instructions whose latest execution must be finished before this one starts
+  std::vector<Wait> waits;
 };
 
 /// Either a loop or an instruction.
@@ -127,10 +139,19 @@ using HostFunction = std::function<void(std::byte* const* inputs, std::byte* con
 
 /// Work without a tile form: a host kernel that stands for a program of the GpSimd cores.
 struct LibraryCall {
-  std::string name;  // "stablehlo.sort"
-  std::string text;  // what exactly, for readers and for `resolve`
+  std::string name;        // "stablehlo.sort"
+  std::string text;        // what exactly, for readers and for `resolve`
   double cost_cycles = 0;  // GpSimd cycles: an estimate
   HostFunction function;   // null in a program that was read from text
+};
+
+/// A result buffer that may lie in the very memory of a parameter buffer, element on element. Every other pair of HBM
+/// buffers is disjoint as far as the order of the program does not keep reads before writes: a program never writes a
+/// result in another top-level statement before a parameter in that memory is read for the last time. In the statement
+/// that does both, each element is written by the loop iteration that reads it.
+struct SharedMemory {
+  int32_t result = -1;     // Buffer::index
+  int32_t parameter = -1;  // Buffer::index
 };
 
 struct Program {
@@ -142,6 +163,7 @@ struct Program {
   std::vector<Instruction> instructions;
   std::vector<Loop> loops;
   std::vector<Statement> body;
+  std::vector<SharedMemory> shared;
   int32_t registers = 0;
 };
 

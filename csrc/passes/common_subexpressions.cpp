@@ -60,12 +60,25 @@ size_t hash(const ir::SortAttributes& a) { return Hash().of(a.dimension, a.is_st
 size_t hash(const ir::CustomCallAttributes& a) {
   return Hash().of(std::string_view(a.target), a.integers, std::string_view(a.text));
 }
+size_t hash(const ir::ReducePrecisionAttributes& a) { return Hash().of(a.exponent_bits, a.mantissa_bits); }
+size_t hash(const ir::CholeskyAttributes& a) { return Hash().of(a.lower); }
+size_t hash(const ir::TriangularSolveAttributes& a) { return Hash().of(a.left_side, a.lower, a.unit_diagonal); }
+size_t hash(const ir::FftAttributes& a) { return Hash().of(static_cast<int64_t>(a.type), a.fft_length); }
+size_t hash(const ir::ConvolutionAttributes& a) {
+  return Hash().of(a.window_strides, a.padding_low, a.padding_high, a.lhs_dilation, a.rhs_dilation);
+}
+size_t hash(const ir::SelectAndScatterAttributes& a) { return Hash().of(a.window_dimensions, a.window_strides); }
+// Regions are compared, not hashed: few nodes have any.
+size_t hash(const ir::MapAttributes& a) { return Hash().of(a.dimensions); }
+size_t hash(const ir::WhileAttributes&) { return 0; }
+size_t hash(const ir::BranchAttributes& a) { return Hash().of(a.branches.size()); }
 
 size_t hash(const ir::Graph& graph, const ir::Node& node) {
   uint64_t operands = 1;
   for (const ir::Value operand : node.operands) operands = operands * 1000003u + static_cast<uint64_t>(operand.id);
-  const ir::TensorType& type = graph.type(node.results.back());
   const size_t attributes = std::visit([](const auto& one) { return hash(one); }, node.attributes);
+  if (node.results.empty()) return Hash().of(node.op, operands, attributes);
+  const ir::TensorType& type = graph.type(node.results.back());
   return Hash().of(node.op, operands, attributes, static_cast<uint64_t>(type.dtype), type.shape);
 }
 

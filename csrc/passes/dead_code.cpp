@@ -1,3 +1,4 @@
+#include "ir/region.h"
 #include "passes/passes.h"
 
 namespace opentrn::passes {
@@ -13,7 +14,7 @@ std::vector<bool> live_values(const ir::Graph& graph, std::vector<bool>& live_no
   mark(graph.results);
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const ir::Node& node = graph.nodes[i];
-    bool needed = node.op == ir::Op::CustomCall;
+    bool needed = ir::has_side_effect(node);
     for (const ir::Value result : node.results) needed = needed || live[static_cast<size_t>(result.id)];
     live_nodes[i] = needed;
     if (!needed) continue;

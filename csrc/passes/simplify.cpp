@@ -137,7 +137,7 @@ Value unchanged_operand(const Rewriter& rewriter, const ir::Node& node) {
 }
 
 Value simplified(const Rewriter& rewriter, ir::Node& node) {
-  if (node.operands.empty()) return {};
+  if (node.operands.empty() || node.results.empty()) return {};
   if (node.op == Op::Select) return simplify_select(rewriter, node);
   if (node.operands.size() == 2 && ir::is_elementwise(node.op)) return without_neutral(rewriter, node);
   join_chain(rewriter, node);

@@ -20,6 +20,7 @@ struct Tables {
   std::unordered_map<std::string, OperatorCounter*> operator_by_name;
   std::map<FallbackKey, FallbackRecord> fallbacks;
   std::map<SynchronisationKey, SynchronisationRecord> synchronisations;
+  std::map<FallbackKey, int64_t> notes;  // programs by operator, kind and what
   TransferTotals transfers[2];
   int64_t programs_compiled = 0, compile_nanoseconds = 0;
 };
@@ -88,6 +89,12 @@ void count_compile(int64_t nanoseconds) {
   all.compile_nanoseconds += nanoseconds;
 }
 
+void count_note(const std::string& operator_name, const std::string& kind, const std::string& what) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  ++all.notes[{operator_name, kind, what}];
+}
+
 Statistics statistics() {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
@@ -100,6 +107,9 @@ Statistics statistics() {
   }
   for (const auto& [key, record] : all.fallbacks) result.fallbacks.push_back(record);
   for (const auto& [key, record] : all.synchronisations) result.synchronisations.push_back(record);
+  for (const auto& [key, programs] : all.notes) {
+    result.notes.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), programs});
+  }
   result.host_to_device = all.transfers[static_cast<int>(Direction::HostToDevice)];
   result.device_to_host = all.transfers[static_cast<int>(Direction::DeviceToHost)];
   result.programs_compiled = all.programs_compiled;
@@ -118,6 +128,7 @@ void clear_statistics() {
   }
   all.fallbacks.clear();
   all.synchronisations.clear();
+  all.notes.clear();
   all.transfers[0] = all.transfers[1] = {};
   all.programs_compiled = 0;
   all.compile_nanoseconds = 0;

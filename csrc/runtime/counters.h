@@ -31,6 +31,11 @@ struct SynchronisationRecord {
   std::string line, kind;
   int64_t count = 0, nanoseconds = 0;
 };
+/// What is worth knowing about the programs of an operator: "library call" or "no native unit".
+struct ProgramNote {
+  std::string operator_name, kind, what;
+  int64_t programs = 0;
+};
 struct TransferTotals {
   int64_t bytes = 0, count = 0, nanoseconds = 0;
 };
@@ -43,6 +48,7 @@ struct Statistics {
   std::vector<OperatorTotals> operators;  // only those called since the last clear
   std::vector<FallbackRecord> fallbacks;
   std::vector<SynchronisationRecord> synchronisations;
+  std::vector<ProgramNote> notes;
   TransferTotals host_to_device, device_to_host;
   int64_t programs_compiled = 0, cache_hits = 0, compile_nanoseconds = 0;
 };
@@ -52,6 +58,7 @@ void count_synchronisation(const std::string& line, const std::string& kind, int
 /// Adds one call; returns true when it is the first of its operator and line.
 bool count_fallback(const FallbackRecord& call);
 void count_compile(int64_t nanoseconds);
+void count_note(const std::string& operator_name, const std::string& kind, const std::string& what);
 
 Statistics statistics();
 void clear_statistics();

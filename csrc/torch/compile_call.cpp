@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "ir/text.h"
 #include "ir/verifier.h"
 #include "lowering/lower.h"
 #include "passes/passes.h"
 #include "runtime/configuration.h"
+#include "runtime/dump.h"
 #include "torch/dispatcher.h"
 #include "torch/types.h"
 
@@ -189,6 +191,8 @@ std::unique_ptr<engines::Executable> compile_module(const engines::Module& modul
 Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, const Gathered& gathered,
                      Resize& resize) {
   const int64_t start = runtime::now_nanoseconds();
+  const std::optional<std::string> folder = environment("OPENTRN_DUMP");
+  std::string graph_text;
   Program program;
   try {
     ir::Builder builder(op.name);
@@ -199,6 +203,7 @@ Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, co
     passes::canonicalise(lowered.graph);
     for (const lowering::Output& output : lowered.outputs) program.outputs.push_back(plan_output(output));
     program.random_blocks = lowered.random_blocks;
+    if (folder) graph_text = ir::print(lowered.graph);
     program.executable = compile_module(make_module(lowered, gathered));
   } catch (const lowering::Declined& declined) {
     program = Program{};
@@ -207,6 +212,10 @@ Program compile_call(const Operator& op, at::ArrayRef<c10::IValue> arguments, co
   }
   const int64_t nanoseconds = runtime::now_nanoseconds() - start;
   runtime::count_compile(nanoseconds);
+  const engines::ProgramFacts facts = program.executable->facts();
+  for (const std::string& call : facts.library_calls) runtime::count_note(op.name, "library call", call);
+  for (const std::string& what : facts.without_native_unit) runtime::count_note(op.name, "no native unit", what);
+  if (folder) runtime::dump(*folder, op.name, graph_text, program.executable->program_text());
   log(LogLevel::Debug, "compiled ", op.name, " in ", nanoseconds / 1000, " us");
   return program;
 }

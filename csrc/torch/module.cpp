@@ -5,7 +5,12 @@
 #include <torch/version.h>
 
 #include "base/environment.h"
+#include "engines/core/coverage.h"
 #include "engines/engine.h"
+#include "engines/run_text.h"
+#include "ir/text.h"
+#include "neuroncore/opcode.h"
+#include "neuroncore/text.h"
 #include "runtime/allocator.h"
 #include "runtime/configuration.h"
 #include "runtime/counters.h"
@@ -84,12 +89,22 @@ py::dict time_dict(const runtime::Statistics& statistics) {
                   py::arg("transfer") = milliseconds(transfer), py::arg("fallback") = milliseconds(fallback));
 }
 
+py::list note_list(const runtime::Statistics& statistics) {
+  py::list list;
+  for (const runtime::ProgramNote& note : statistics.notes) {
+    list.append(py::dict(py::arg("operator") = note.operator_name, py::arg("kind") = note.kind,
+                         py::arg("what") = note.what, py::arg("programs") = note.programs));
+  }
+  return list;
+}
+
 py::dict statistics_dict() {
   const runtime::Statistics statistics = runtime::statistics();
   py::dict result;
   result["operators"] = operator_list(statistics);
   result["fallbacks"] = fallback_list(statistics);
   result["synchronisations"] = synchronisation_list(statistics);
+  result["notes"] = note_list(statistics);
   result["transfers"] = py::dict(py::arg("host_to_device") = transfer_dict(statistics.host_to_device),
                                  py::arg("device_to_host") = transfer_dict(statistics.device_to_host));
   result["programs"] =
@@ -155,6 +170,50 @@ py::list lowering_list() {
     }
     list.append(py::dict(py::arg("name") = std::string(rule.name), py::arg("overloads") = overloads,
                          py::arg("note") = std::string(rule.note)));
+  }
+  return list;
+}
+
+py::list instruction_list() {
+  py::list list;
+  for (const neuroncore::OpcodeInfo& row : neuroncore::opcodes()) {
+    list.append(py::dict(py::arg("name") = std::string(row.name), py::arg("engines") = std::string(row.engines),
+                         py::arg("operands") = std::string(row.operands), py::arg("meaning") = std::string(row.meaning),
+                         py::arg("limits") = std::string(row.limits)));
+  }
+  return list;
+}
+
+py::list coverage_list(const std::string& target) {
+  const auto names = [](const std::vector<DType>& dtypes) {
+    py::list list;
+    for (const DType dtype : dtypes) list.append(std::string(info(dtype).torch_name));
+    return list;
+  };
+  py::list list;
+  for (const engines::core::CoverageRow& row : engines::core::coverage(neuroncore::machine(target))) {
+    list.append(py::dict(py::arg("primitive") = std::string(row.primitive), py::arg("tiles") = names(row.tiles),
+                         py::arg("library") = names(row.library), py::arg("no_native_unit") = names(row.no_unit)));
+  }
+  return list;
+}
+
+// Every module of a file of StableHLO text; an empty name stands for the engine of the process.
+py::list run_stablehlo(const std::string& text, const std::string& engine_name, std::optional<int64_t> size,
+                       std::optional<double> fill) {
+  std::vector<engines::RunReport> reports;
+  {
+    const py::gil_scoped_release release;
+    const runtime::Configuration& configuration = runtime::configuration();
+    const engines::Engine& engine = engine_name.empty() ? *configuration.engine : engines::engine(engine_name);
+    for (const std::string& module : ir::split_modules(text)) {
+      reports.push_back(engines::run_text(module, engine, *configuration.machine, {size, fill}));
+    }
+  }
+  py::list list;
+  for (const engines::RunReport& report : reports) {
+    list.append(py::dict(py::arg("name") = report.name, py::arg("checks") = report.checks,
+                         py::arg("results") = report.results, py::arg("text") = report.text));
   }
   return list;
 }
@@ -240,6 +299,11 @@ void define_reports(py::module_& m) {
   m.def("clear_statistics", [] { runtime::clear_statistics(); });
   m.def("environment_table", environment_list);
   m.def("lowering_table", lowering_list);
+  m.def("instruction_table", instruction_list);
+  m.def("instruction_table_markdown", [] { return neuroncore::instruction_table_markdown(); });
+  m.def("coverage_table", coverage_list, py::arg("target"));
+  m.def("run_stablehlo", run_stablehlo, py::arg("text"), py::arg("engine") = "", py::arg("size") = py::none(),
+        py::arg("fill") = py::none());
   m.def("engine_self_test", [] { runtime::engine_self_test(); });
   // For the tests of what a fault of ours looks like.
   m.def("_raise_internal_error",

@@ -42,8 +42,27 @@ def test_piped_tables_have_one_line_a_row(command):
     assert "aten::_fused_adamw_.tensor_lr" in fused[0]
 
 
-@pytest.mark.parametrize(("name", "file"), [("env", "docs/environment.md"), ("operators", "docs/operators.md")])
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("env", "docs/environment.md"), ("operators", "docs/operators.md"), ("coverage", "docs/coverage.md")],
+)
 def test_documentation_is_current(command, name, file):
     result = command(name, "--markdown")
     assert result.returncode == 0, result.stderr
     assert (ROOT / file).read_text() == result.stdout, f"run: opentrn {name} --markdown > {file}"
+
+
+def test_documentation_of_instructions_is_current(command):
+    result = command("instructions", "--markdown")
+    assert result.returncode == 0, result.stderr
+    text = (ROOT / "docs/neuroncore.md").read_text()
+    begin, end = "<!-- begin: opentrn instructions --markdown -->\n", "<!-- end -->\n"
+    current = text[text.index(begin) + len(begin) : text.index(end)]
+    assert current == result.stdout, f"put the output of `opentrn instructions --markdown` behind {begin}"
+
+
+def test_instructions(command):
+    lines = command("instructions").stdout.splitlines()
+    matmul = [line for line in lines if line.startswith("nc_matmul")]
+    assert len(matmul) == 1
+    assert "stationary" in matmul[0]

@@ -44,6 +44,38 @@ def test_summary_and_report(command, tmp_path):
     assert 0 < kinds["engine"] < report["wall_milliseconds"]
 
 
+def test_dump_writes_graph_and_program(command, tmp_path):
+    (tmp_path / "add.py").write_text(ADD)
+    result = command("run", "--dump", "programs", "add.py")
+    assert result.returncode == 0, result.stderr
+    names = sorted(path.name for path in (tmp_path / "programs").iterdir())
+    graphs = [name for name in names if name.endswith(".mlir")]
+    assert [name.removesuffix(".mlir") for name in graphs] == [
+        name.removesuffix(".program") for name in names if name.endswith(".program")
+    ]
+    add = next(name for name in graphs if "add.Tensor" in name)
+    assert "stablehlo.add" in (tmp_path / "programs" / add).read_text()
+    program = (tmp_path / "programs" / add).with_suffix(".program").read_text()
+    assert "tensor_tensor" in program
+    assert "dma_copy" in program
+
+
+def test_the_target_changes_limits_and_programs(command, tmp_path):
+    script = "import torch\nx = torch.ones(64, 4096, device='neuron')\nprint((x @ x.t()).sum().item())\n"
+    (tmp_path / "matmul.py").write_text(script + "print((x.t() @ x).sum().item())\n")
+    programs = {}
+    for target in ("trn1", "trn2", "trn3"):
+        result = command("run", "--dump", target, "matmul.py", OPENTRN_TARGET=target)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.split() == ["16777216.0", "1073741824.0"]
+        programs[target] = [path.read_text() for path in sorted((tmp_path / target).glob("*.program"))]
+    assert all(f"target {target}" in text for target, texts in programs.items() for text in texts)
+    untargeted = {
+        target: [text.replace(f"target {target}", "") for text in texts] for target, texts in programs.items()
+    }
+    assert untargeted["trn3"] != untargeted["trn2"]  # wider moving tiles
+
+
 def test_arguments_and_main_are_those_of_python(command, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "helper.py").write_text("value = 7\n")

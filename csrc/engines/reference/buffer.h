@@ -1,49 +1,13 @@
-// Aligned memory for constants and temporaries.
+// Aligned memory for constants and temporaries, under this engine's names.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
+#include "base/workspace.h"
 
 namespace opentrn::engines::reference {
 
-inline constexpr int64_t kAlignment = 64;
-
-inline int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-/// Uninitialised memory, aligned to `kAlignment`. Raises an Error of kind OutOfMemory.
-class Buffer {
- public:
-  Buffer() = default;
-  explicit Buffer(int64_t bytes);
-
-  std::byte* data() const { return memory_.get(); }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  std::unique_ptr<std::byte, Free> memory_;
-  int64_t bytes_ = 0;
-};
-
-/// Temporary memory of this thread, kept for the next borrower when it goes out of scope. Borrowings nest.
-class Workspace {
- public:
-  explicit Workspace(int64_t bytes);
-  ~Workspace();
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-
-  std::byte* data() const { return buffer_.data(); }
-  template <typename T>
-  T* as() const {
-    return reinterpret_cast<T*>(buffer_.data());
-  }
-
- private:
-  Buffer buffer_;
-};
+using opentrn::aligned;
+using opentrn::kAlignment;
+using opentrn::Workspace;
+using Buffer = opentrn::AlignedMemory;
 
 }  // namespace opentrn::engines::reference

@@ -26,29 +26,6 @@ constexpr int64_t kAtTheEnd = std::numeric_limits<int64_t>::max();
 
 size_t index_of(Value value) { return static_cast<size_t>(value.id); }
 
-Kernel make_kernel(const Problem& problem) {
-  switch (problem.node.op) {
-    case Op::Reshape:
-      return copy_kernel(problem.operands[0], *reshape_view(problem.results[0], problem.operands[0].shape));
-    case Op::Convert: return convert_kernel(problem);
-    case Op::BitcastConvert: return bitcast_kernel(problem);
-    case Op::Concatenate: return concatenate_kernel(problem);
-    case Op::DynamicSlice: return dynamic_slice_kernel(problem);
-    case Op::DynamicUpdateSlice: return dynamic_update_slice_kernel(problem);
-    case Op::Iota: return iota_kernel(problem);
-    case Op::Pad: return pad_kernel(problem);
-    case Op::Gather: return gather_kernel(problem);
-    case Op::Scatter: return scatter_kernel(problem);
-    case Op::DotGeneral: return dot_kernel(problem);
-    case Op::Reduce: return reduce_kernel(problem);
-    case Op::ReduceWindow: return reduce_window_kernel(problem);
-    case Op::Sort: return sort_kernel(problem);
-    case Op::RngBitGenerator: return rng_kernel(problem);
-    case Op::CustomCall: return custom_call_kernel(problem);
-    default: return elementwise_kernel(problem);
-  }
-}
-
 // Operands that a result may lie upon: each of their elements is read before the result's is written there.
 uint64_t overwritable_operands(const ir::Node& node) {
   if (node.op == Op::Scatter || node.op == Op::DynamicUpdateSlice) return 1;

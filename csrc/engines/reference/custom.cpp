@@ -51,6 +51,7 @@ Kernel check(const Problem& problem) {
 Kernel custom_call_kernel(const Problem& problem) {
   const auto& call = problem.node.as<ir::CustomCallAttributes>();
   if (call.target == ir::kCheck) return check(problem);
+  if (ir::is_expectation(call.target)) return expectation_kernel(problem);
   if (call.target == ir::kCheckedIndex) {
     const DType dtype = problem.operands[0].dtype;
     if (dtype == DType::I32) return checked_index<int32_t>(problem);

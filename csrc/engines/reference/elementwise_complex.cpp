@@ -2,6 +2,7 @@
 #include <cmath>
 #include <complex>
 
+#include "base/complex_functions.h"
 #include "engines/reference/loops.h"
 
 namespace opentrn::engines::reference {
@@ -23,11 +24,10 @@ struct Subtract {
     return x - y;
   }
 };
-// By the textbook formula, as PyTorch multiplies; std::complex would repair infinities.
 struct Multiply {
   template <typename T>
   T operator()(T x, T y) const {
-    return T(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
+    return textbook_product(x, y);
   }
 };
 struct Divide {
@@ -66,41 +66,7 @@ struct Abs {
   }
 };
 
-Complex128 power(Complex128 x, Complex128 y) {
-  if (y == 0.0) return 1.0;
-  if (y == 1.0) return x;
-  if (y == 2.0) return Multiply{}(x, x);
-  if (x == 0.0) return y.real() > 0 ? Complex128(0.0) : std::pow(x, y);
-  return std::pow(x, y);
-}
-
-// -i log((y + i x) / sqrt(x^2 + y^2)): the angle whose tangent is x / y.
-Complex128 atan2(Complex128 x, Complex128 y) {
-  const Complex128 i(0, 1);
-  return -i * std::log((y + i * x) / std::sqrt(x * x + y * y));
-}
-
-Complex128 cbrt(Complex128 x) { return x == 0.0 ? x : std::pow(x, 1.0 / 3); }
-Complex128 expm1(Complex128 x) {
-  const double half_sine = std::sin(x.imag() / 2);
-  return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * half_sine * half_sine,
-          std::exp(x.real()) * std::sin(x.imag())};
-}
-Complex128 log1p(Complex128 x) {
-  const double magnitude = std::hypot(1 + x.real(), x.imag());
-  const bool near_one = magnitude > 0.5 && magnitude < 2;
-  const double square_minus_one = x.real() * (2 + x.real()) + x.imag() * x.imag();
-  return {near_one ? std::log1p(square_minus_one) / 2 : std::log(magnitude), std::atan2(x.imag(), 1 + x.real())};
-}
-Complex128 logistic(Complex128 x) {
-  return x.real() >= 0 ? 1.0 / (1.0 + std::exp(-x)) : std::exp(x) / (1.0 + std::exp(x));
-}
 Complex128 negate(Complex128 x) { return -x; }
-Complex128 rsqrt(Complex128 x) { return 1.0 / std::sqrt(x); }
-Complex128 sign(Complex128 x) {
-  const double magnitude = std::abs(x);
-  return magnitude == 0 ? x : x / magnitude;
-}
 
 // The library's functions by value, so that they can be template arguments.
 template <Complex128 (*function)(const Complex128&)>
@@ -135,13 +101,13 @@ Loop unary_of(Op op) {
   using T = std::complex<Part>;
   switch (op) {
     case Op::Abs: return unary_loop<Part, T, Abs>;
-    case Op::Cbrt: return unary_loop<T, T, InDouble<cbrt>>;
-    case Op::ExponentialMinusOne: return unary_loop<T, T, InDouble<expm1>>;
-    case Op::LogPlusOne: return unary_loop<T, T, InDouble<log1p>>;
-    case Op::Logistic: return unary_loop<T, T, InDouble<logistic>>;
+    case Op::Cbrt: return unary_loop<T, T, InDouble<complex_functions::cbrt>>;
+    case Op::ExponentialMinusOne: return unary_loop<T, T, InDouble<complex_functions::expm1>>;
+    case Op::LogPlusOne: return unary_loop<T, T, InDouble<complex_functions::log1p>>;
+    case Op::Logistic: return unary_loop<T, T, InDouble<complex_functions::logistic>>;
     case Op::Negate: return unary_loop<T, T, InDouble<negate>>;
-    case Op::Rsqrt: return unary_loop<T, T, InDouble<rsqrt>>;
-    case Op::Sign: return unary_loop<T, T, InDouble<sign>>;
+    case Op::Rsqrt: return unary_loop<T, T, InDouble<complex_functions::rsqrt>>;
+    case Op::Sign: return unary_loop<T, T, InDouble<complex_functions::sign>>;
     default: return library_unary<T>(op);
   }
 }
@@ -150,10 +116,10 @@ template <typename T>
 Loop binary_of(Op op) {
   switch (op) {
     case Op::Add: return binary_loop<T, T, T, Add>;
-    case Op::Atan2: return binary_loop<T, T, T, BinaryInDouble<atan2>>;
+    case Op::Atan2: return binary_loop<T, T, T, BinaryInDouble<complex_functions::atan2>>;
     case Op::Divide: return binary_loop<T, T, T, Divide>;
     case Op::Multiply: return binary_loop<T, T, T, Multiply>;
-    case Op::Power: return binary_loop<T, T, T, BinaryInDouble<power>>;
+    case Op::Power: return binary_loop<T, T, T, BinaryInDouble<complex_functions::power>>;
     case Op::Subtract: return binary_loop<T, T, T, Subtract>;
     default: return nullptr;
   }

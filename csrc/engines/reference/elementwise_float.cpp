@@ -2,8 +2,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/special_functions.h"
 #include "engines/reference/loops.h"
-#include "engines/reference/special_functions.h"
 #include "engines/reference/vector_math.h"
 
 namespace opentrn::engines::reference {
@@ -235,7 +235,7 @@ Loop unary_of(Op op) {
     case Op::Floor: return unary<T, InDouble<std::floor>>;
     case Op::Imag: return unary<T, Zero>;
     case Op::IsFinite: return unary_loop<uint8_t, T, IsFinite>;
-    case Op::Lgamma: return unary<T, InDouble<lgamma>>;
+    case Op::Lgamma: return unary<T, InDouble<log_gamma>>;
     case Op::Log: return unary<T, InDouble<std::log>>;
     case Op::LogPlusOne: return unary<T, InDouble<std::log1p>>;
     case Op::Logistic: return unary<T, InDouble<logistic>>;

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "engines/reference/nest.h"
-#include "ir/view.h"
 #include "ir/graph.h"
+#include "ir/view.h"
 
 namespace opentrn::engines::reference {
 
@@ -24,6 +24,9 @@ struct Problem {
   std::span<const View> operands;
   std::span<const View> results;
 };
+
+/// The kernel of any primitive that is not only another look at memory.
+Kernel make_kernel(const Problem& problem);
 
 /// One function per family of primitives.
 Kernel elementwise_kernel(const Problem& problem);
@@ -42,6 +45,23 @@ Kernel reduce_window_kernel(const Problem& problem);
 Kernel sort_kernel(const Problem& problem);
 Kernel rng_kernel(const Problem& problem);
 Kernel custom_call_kernel(const Problem& problem);
+Kernel expectation_kernel(const Problem& problem);
+Kernel bessel_i1e_kernel(const Problem& problem);
+Kernel count_leading_zeros_kernel(const Problem& problem);
+Kernel reduce_precision_kernel(const Problem& problem);
+Kernel cholesky_kernel(const Problem& problem);
+Kernel convolution_kernel(const Problem& problem);
+Kernel fft_kernel(const Problem& problem);
+Kernel triangular_solve_kernel(const Problem& problem);
+/// Primitives that carry regions; the first four where the region is none the IR has a word for.
+Kernel region_reduce_kernel(const Problem& problem);
+Kernel region_reduce_window_kernel(const Problem& problem);
+Kernel region_scatter_kernel(const Problem& problem);
+Kernel region_sort_kernel(const Problem& problem);
+Kernel branch_kernel(const Problem& problem);
+Kernel map_kernel(const Problem& problem);
+Kernel select_and_scatter_kernel(const Problem& problem);
+Kernel while_kernel(const Problem& problem);
 
 /// Copies between two views of equal shape and element type.
 Kernel copy_kernel(const View& source, const View& destination);

@@ -1,14 +1,5 @@
-// What the compiler is told about the innermost loops.
+// What the innermost loops are compiled for.
 #pragma once
 
+#include "base/loops.h"
 #include "base/vector_clones.h"
-
-#define OPENTRN_INLINE inline __attribute__((always_inline))
-
-// The iterations of the next loop may run in any order: a result is either the very same elements as an operand or
-// shares none.
-#if defined(__clang__)
-#define OPENTRN_INDEPENDENT_LOOP _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define OPENTRN_INDEPENDENT_LOOP _Pragma("GCC ivdep")
-#endif

@@ -69,6 +69,21 @@ std::string Lexer::take_angle_brackets() {
   return std::string(text_.substr(start, end - 1 - start));
 }
 
+void Lexer::skip_brackets(std::string_view open, std::string_view close) {
+  const Token start = current_;
+  size_t depth = 0;
+  do {
+    if (current_.kind == TokenKind::End) fail(start, concat("a '", open, "' is never closed"));
+    if (current_.is(open)) ++depth;
+    if (current_.is(close)) --depth;
+    advance();
+  } while (depth > 0);
+}
+
+void Lexer::skip_location() {
+  if (take_word("loc")) skip_brackets("(", ")");
+}
+
 void Lexer::fail(const Token& token, std::string what, std::string got, std::string expected) const {
   size_t line = 1;
   size_t column = 1;

@@ -30,7 +30,8 @@ struct Token {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) { advance(); }
+  /// Starts at `position`; places in errors are those of the whole text.
+  explicit Lexer(std::string_view text, size_t position = 0) : text_(text), position_(position) { advance(); }
 
   /// The token at hand; it stays until `next` takes it.
   const Token& peek() const { return current_; }
@@ -45,6 +46,11 @@ class Lexer {
   /// Takes "<...>" after a token that is already taken, brackets matched, and returns what is between them: the inside
   /// of a tensor type cannot be split into tokens.
   std::string take_angle_brackets();
+
+  /// Takes what stands between matching brackets, the opening one at hand and both included.
+  void skip_brackets(std::string_view open, std::string_view close);
+  /// Takes "loc(...)" where there is one: places in other files mean nothing here.
+  void skip_location();
 
   /// Raises an error that shows the line and the column of `token`.
   [[noreturn]] void fail(const Token& token, std::string what, std::string got = "", std::string expected = "") const;
@@ -61,7 +67,7 @@ class Lexer {
   char at(size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
 
   std::string_view text_;
-  size_t position_ = 0;
+  size_t position_;
   Token current_;
 };
 

@@ -1,5 +1,6 @@
 // Attributes as they are written: dictionaries, lists, arrays, nested structures.
 #include <charconv>
+#include <cstring>
 
 #include "base/error.h"
 #include "ir/text/parser.h"
@@ -39,6 +40,17 @@ int64_t AttributeMap::take_integer(const std::string& key) {
   return values.front();
 }
 
+int64_t AttributeMap::take_integer_or(const std::string& key, int64_t otherwise) {
+  return has(key) ? take_integer(key) : otherwise;
+}
+
+std::string AttributeMap::spelling(std::initializer_list<const char*> names) const {
+  for (const char* name : names) {
+    if (has(name)) return name;
+  }
+  return *names.begin();
+}
+
 bool AttributeMap::take_flag_or(const std::string& key, bool otherwise) {
   if (!has(key)) return otherwise;
   const std::string word = take_word(key);
@@ -72,7 +84,7 @@ int64_t parse_integer(Lexer& lexer) {
 
 namespace {
 
-// "[0, 1]", also nested and of words; flattened.
+// "[0, 1]", also nested and of words; flattened. Flags count as 0 and 1.
 void parse_list(Lexer& lexer, AttributeValue& value) {
   lexer.expect("[");
   if (lexer.take("]")) return;
@@ -83,7 +95,9 @@ void parse_list(Lexer& lexer, AttributeValue& value) {
     }
     const AttributeValue item = parse_attribute_value(lexer);
     value.integers.insert(value.integers.end(), item.integers.begin(), item.integers.end());
-    value.word += item.word;
+    if (item.word == "true" || item.word == "false") value.integers.push_back(item.word == "true" ? 1 : 0);
+    value.word = item.word;
+    if (lexer.take(":")) lexer.expect_kind(TokenKind::Word, "the type of an attribute");
   } while (lexer.take(","));
   lexer.expect("]");
 }
@@ -106,35 +120,55 @@ AttributeValue parse_array(Lexer& lexer) {
   return value;
 }
 
-// "dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>", only of integers.
-AttributeValue parse_dense_integers(Lexer& lexer) {
+// The integers among the elements, for whoever takes the attribute as a list.
+Dims list_of(const TensorType& type, const std::vector<std::byte>& elements) {
+  Dims integers;
+  const auto size = static_cast<size_t>(size_of(type.dtype));
+  for (size_t i = 0; i + size <= elements.size(); i += size) {
+    integers.push_back(visit_dtype(type.dtype, [&]<typename T>() -> int64_t {
+      if constexpr (std::is_integral_v<T>) {
+        T element;
+        std::memcpy(&element, elements.data() + i, sizeof(T));
+        return static_cast<int64_t>(element);
+      } else {
+        return 0;
+      }
+    }));
+  }
+  if (integers.size() == 1) integers.resize(static_cast<size_t>(type.elements()), integers.front());
+  return integers;
+}
+
+// "dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>"
+AttributeValue parse_elements(Lexer& lexer) {
   const Token where = lexer.peek();
   const DenseLiteral literal = parse_dense(lexer);
   lexer.expect(":");
-  TensorType type = parse_type(lexer);
-  if (type.dtype != DType::I64) lexer.fail(where, "an attribute has a wrong element type", to_string(type), "i64");
-  const std::vector<std::byte> bytes = dense_bytes(lexer, where, literal, type);
+  const WrittenType type = parse_type(lexer);
   AttributeValue value;
-  for (size_t i = 0; i + sizeof(int64_t) <= bytes.size(); i += sizeof(int64_t)) {
-    uint64_t word = 0;
-    for (size_t byte = sizeof(int64_t); byte-- > 0;) word = word << 8 | std::to_integer<uint64_t>(bytes[i + byte]);
-    value.integers.push_back(static_cast<int64_t>(word));
-  }
-  if (value.integers.size() == 1) value.integers.resize(static_cast<size_t>(type.elements()), value.integers.front());
+  value.type = type.type;
+  value.elements = dense_bytes(lexer, where, literal, type.type);
+  if (is_integral(type.type.dtype)) value.integers = list_of(type.type, value.elements);
   return value;
 }
 
-// "#stablehlo.gather<offset_dims = [1], ...>", the alias already taken.
+// "#stablehlo.gather<offset_dims = [1], ...>", "#stablehlo<precision HIGHEST>", the alias already taken.
 AttributeValue parse_structure(Lexer& lexer) {
   AttributeValue value;
   if (!lexer.take("<")) return value;
+  if (lexer.peek().is("[")) {
+    value = parse_convolution_numbers(lexer);
+    lexer.expect(">");
+    return value;
+  }
   while (!lexer.peek().is(">")) {
     const Token key = lexer.expect_kind(TokenKind::Word, "a field");
-    if (lexer.take("=")) {
-      value.fields[key.text] = parse_attribute_value(lexer);
-    } else {
-      value.word += key.text;
+    if (!lexer.take("=")) {
+      value.word = key.text;
+      lexer.take(",");
+      continue;
     }
+    value.fields[key.text] = parse_attribute_value(lexer);
     if (!lexer.take(",")) break;
   }
   lexer.expect(">");
@@ -142,20 +176,68 @@ AttributeValue parse_structure(Lexer& lexer) {
 }
 
 AttributeValue parse_word_value(Lexer& lexer) {
-  if (lexer.peek().is_word("dense")) return parse_dense_integers(lexer);
+  if (lexer.peek().is_word("dense")) return parse_elements(lexer);
   const Token word = lexer.next();
   if (word.text == "array") return parse_array(lexer);
   AttributeValue value;
   value.word = word.text;
+  if (word.text == "loc" && lexer.peek().is("(")) lexer.skip_brackets("(", ")");
+  if (word.text == "tensor" && lexer.peek().is("<")) lexer.take_angle_brackets();
   return value;
+}
+
+// "0.5", "1.0e-3": kept as it is written.
+AttributeValue parse_number_value(Lexer& lexer) {
+  AttributeValue value;
+  if (lexer.peek().text.find('.') == std::string::npos) {
+    value.integers.push_back(parse_integer(lexer));
+  } else {
+    value.word = lexer.next().text;
+  }
+  return value;
+}
+
+// One side of a convolution's numbers: which dimension each letter names, and which each spatial dimension is.
+void parse_convolution_side(Lexer& lexer, AttributeValue& numbers, const std::string& side, char first,
+                            const std::string& first_name, char second, const std::string& second_name) {
+  std::map<int64_t, int64_t> spatial;
+  int64_t dimension = 0;
+  lexer.expect("[");
+  do {
+    const Token token = lexer.next();
+    if (token.kind == TokenKind::Word && token.text == std::string(1, first)) {
+      numbers.fields[side + first_name].integers = {dimension};
+    } else if (token.kind == TokenKind::Word && token.text == std::string(1, second)) {
+      numbers.fields[side + second_name].integers = {dimension};
+    } else if (token.kind == TokenKind::Number && token.text.size() == 1) {
+      spatial[token.text[0] - '0'] = dimension;
+    } else if (!token.is("?")) {
+      lexer.fail(token, "a dimension of a convolution is not understood", token.text,
+                 concat(first, ", ", second, " or the number of a spatial dimension"));
+    }
+    ++dimension;
+  } while (lexer.take(","));
+  lexer.expect("]");
+  Dims& list = numbers.fields[side + "_spatial_dimensions"].integers;
+  for (const auto& [number, place] : spatial) list.push_back(place);
 }
 
 }  // namespace
 
+AttributeValue parse_convolution_numbers(Lexer& lexer) {
+  AttributeValue numbers;
+  parse_convolution_side(lexer, numbers, "input", 'b', "_batch_dimension", 'f', "_feature_dimension");
+  lexer.expect_word("x");
+  parse_convolution_side(lexer, numbers, "kernel", 'i', "_input_feature_dimension", 'o', "_output_feature_dimension");
+  lexer.expect("->");
+  parse_convolution_side(lexer, numbers, "output", 'b', "_batch_dimension", 'f', "_feature_dimension");
+  return numbers;
+}
+
 AttributeValue parse_attribute_value(Lexer& lexer) {
   AttributeValue value;
   switch (lexer.peek().kind) {
-    case TokenKind::Number: value.integers.push_back(parse_integer(lexer)); return value;
+    case TokenKind::Number: return parse_number_value(lexer);
     case TokenKind::Word: return parse_word_value(lexer);
     case TokenKind::Alias: lexer.next(); return parse_structure(lexer);
     case TokenKind::Text:
@@ -165,8 +247,10 @@ AttributeValue parse_attribute_value(Lexer& lexer) {
   }
   if (lexer.peek().is("[")) {
     parse_list(lexer, value);
+  } else if (lexer.peek().is("<")) {
+    value = parse_structure(lexer);
   } else if (lexer.peek().is("{")) {
-    parse_dictionary(lexer);  // of another dialect: nothing of ours is written so
+    value.fields = parse_dictionary(lexer).release();
   } else {
     lexer.fail_expected("the value of an attribute");
   }
@@ -188,12 +272,33 @@ AttributeMap parse_dictionary(Lexer& lexer) {
     AttributeValue value;
     value.word = "true";
     if (lexer.take("=")) value = parse_attribute_value(lexer);
-    if (lexer.take(":")) lexer.expect_kind(TokenKind::Word, "the type of an attribute");
+    if (lexer.take(":")) parse_attribute_value(lexer);  // its type
     attributes.insert(key, std::move(value));
     if (!lexer.take(",")) break;
   }
   lexer.expect("}");
   return attributes;
+}
+
+// The list under either of its names: that of the generic form, that of the pretty one.
+Dims list_named(AttributeMap& attributes, std::initializer_list<const char*> names) {
+  return attributes.take_list(attributes.spelling(names));
+}
+
+int64_t integer_named(AttributeMap& attributes, std::initializer_list<const char*> names) {
+  return attributes.take_integer(attributes.spelling(names));
+}
+
+// "[[low, high], ...]"
+void split_padding(AttributeMap& attributes, const std::string& key, size_t rank, Dims& low, Dims& high) {
+  const Dims padding = attributes.take_list_or(key, Dims(2 * rank, 0));
+  if (padding.size() != 2 * rank) {
+    attributes.fail("'" + key + "' has a wrong length", opentrn::to_string(padding), "two a dimension");
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    low.push_back(padding[2 * i]);
+    high.push_back(padding[2 * i + 1]);
+  }
 }
 
 }  // namespace opentrn::ir::text

@@ -128,6 +128,20 @@ std::vector<std::byte> read_byte_string(const Lexer& lexer, const Token& where, 
   return bytes;
 }
 
+// Tools disagree about bools in byte strings: one a byte or, the first in the lowest bit, eight a byte; the length
+// tells which. One byte 0xFF is true for all.
+std::vector<std::byte> read_bools(const std::vector<std::byte>& bytes, int64_t elements) {
+  const bool packed = static_cast<int64_t>(bytes.size()) == (elements + 7) / 8 && elements > 1;
+  const bool splat = bytes.size() == 1 && (bytes[0] == std::byte{0} || bytes[0] == std::byte{0xFF});
+  std::vector<std::byte> bools;
+  for (int64_t i = 0; packed && !splat && i < elements; ++i) {
+    bools.push_back(bytes[static_cast<size_t>(i / 8)] >> (i % 8) & std::byte{1});
+  }
+  if (packed && !splat) return bools;
+  for (const std::byte byte : bytes) bools.push_back(std::byte(byte != std::byte{0} ? 1 : 0));
+  return bools;
+}
+
 void require_size(const Lexer& lexer, const Token& where, size_t got, size_t expected, const TensorType& type) {
   if (got == expected) return;
   lexer.fail(where, "a constant has a wrong number of bytes", std::to_string(got),
@@ -156,12 +170,12 @@ std::vector<std::byte> dense_bytes(const Lexer& lexer, const Token& where, const
   const auto element = static_cast<size_t>(size_of(type.dtype));
   const auto whole = static_cast<size_t>(type.bytes());
   if (literal.bytes) {
-    // Tools disagree about the packing of bools in byte strings.
-    if (is_bool(type.dtype)) lexer.fail(where, "a constant of i1 is a byte string", "", "a list of true and false");
     std::vector<std::byte> bytes = read_byte_string(lexer, where, *literal.bytes);
+    if (is_bool(type.dtype)) bytes = read_bools(bytes, type.elements());
     if (bytes.size() != element) require_size(lexer, where, bytes.size(), whole, type);
     return normalised_data(type, std::move(bytes));
   }
+  if (literal.shape.empty() && !literal.empty && type.elements() == 0) return {};  // a splat of nothing
   if (literal.empty || type.elements() == 0) {
     require_size(lexer, where, literal.leaves.size(), 0, type);
     require_size(lexer, where, 0, whole, type);

@@ -1,8 +1,5 @@
 // From attributes as they are written to the structs of ir/attributes.h.
-#include <array>
-
 #include "base/error.h"
-#include "ir/builder.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 
@@ -11,7 +8,6 @@ namespace opentrn::ir::text {
 namespace {
 
 CompareAttributes compare_attributes(const Statement& statement, AttributeMap& attributes) {
-  attributes.drop("compare_type");
   const std::string word = attributes.take_word("comparison_direction");
   for (const auto direction : {ComparisonDirection::EQ, ComparisonDirection::NE, ComparisonDirection::GE,
                                ComparisonDirection::GT, ComparisonDirection::LE, ComparisonDirection::LT}) {
@@ -35,7 +31,7 @@ GatherAttributes gather_attributes(AttributeMap& attributes) {
   return a;
 }
 
-ScatterAttributes scatter_attributes(const Lexer& lexer, const Statement& statement, AttributeMap& attributes) {
+ScatterAttributes scatter_attributes(const Lexer& lexer, Statement& statement, AttributeMap& attributes) {
   AttributeMap numbers = attributes.take_fields("scatter_dimension_numbers");
   ScatterAttributes a;
   a.update_window_dims = numbers.take_list_or("update_window_dims", {});
@@ -45,61 +41,75 @@ ScatterAttributes scatter_attributes(const Lexer& lexer, const Statement& statem
   a.scatter_dims_to_operand_dims = numbers.take_list_or("scatter_dims_to_operand_dims", {});
   a.index_vector_dim = numbers.has("index_vector_dim") ? numbers.take_integer("index_vector_dim") : 0;
   numbers.expect_empty();
-  a.update = reducer_of_region(lexer, statement, true);
+  a.update = function_of_region(lexer, statement, true, a.body);
   a.indices_are_sorted = attributes.take_flag_or("indices_are_sorted", false);
   a.unique_indices = attributes.take_flag_or("unique_indices", false);
   return a;
 }
 
 DotAttributes dot_attributes(AttributeMap& attributes) {
-  attributes.drop("precision");  // products are exact whatever a tool asks for
+  // Products are exact whatever a tool asks for.
+  for (const char* key : {"precision", "precision_config", "algorithm"}) attributes.drop(key);
   DotAttributes a;
+  if (attributes.has("dot_dimension_numbers")) {
+    AttributeMap numbers = attributes.take_fields("dot_dimension_numbers");
+    a.lhs_batching_dimensions = numbers.take_list_or("lhs_batching_dimensions", {});
+    a.rhs_batching_dimensions = numbers.take_list_or("rhs_batching_dimensions", {});
+    a.lhs_contracting_dimensions = numbers.take_list_or("lhs_contracting_dimensions", {});
+    a.rhs_contracting_dimensions = numbers.take_list_or("rhs_contracting_dimensions", {});
+    numbers.expect_empty();
+    return a;
+  }
   if (attributes.has("batching_dims")) {
     AttributeValue batching = attributes.take("batching_dims");
     a.lhs_batching_dimensions = std::move(batching.integers);
     a.rhs_batching_dimensions = batching.second_list.value_or(Dims{});
   }
-  AttributeValue contracting = attributes.take("contracting_dims");
-  a.lhs_contracting_dimensions = std::move(contracting.integers);
-  a.rhs_contracting_dimensions = contracting.second_list.value_or(Dims{});
+  if (attributes.has("contracting_dims")) {
+    AttributeValue contracting = attributes.take("contracting_dims");
+    a.lhs_contracting_dimensions = std::move(contracting.integers);
+    a.rhs_contracting_dimensions = contracting.second_list.value_or(Dims{});
+  }
   return a;
 }
 
-ReduceAttributes reduce_attributes(AttributeMap& attributes) {
-  const std::string word = attributes.take_word("reducer");
-  const std::optional<Op> reducer = op_from_name(word);
-  if (!reducer) attributes.fail("unknown reducer", word, "a primitive of the catalogue");
-  return {*reducer, attributes.take_list("dimensions")};
+ReduceAttributes reduce_attributes(const Lexer& lexer, Statement& statement, AttributeMap& attributes) {
+  ReduceAttributes a;
+  if (attributes.has("reducer")) {
+    const std::string word = attributes.take_word("reducer");
+    const std::optional<Op> reducer = op_from_name(word);
+    if (!reducer) attributes.fail("unknown reducer", word, "a primitive of the catalogue");
+    a.reducer = *reducer;
+  } else {
+    a.reducer = function_of_region(lexer, statement, false, a.body);
+  }
+  a.dimensions = attributes.take_list("dimensions");
+  return a;
 }
 
-ReduceWindowAttributes window_attributes(const Lexer& lexer, const Statement& statement, AttributeMap& attributes) {
+ReduceWindowAttributes window_attributes(const Lexer& lexer, Statement& statement, AttributeMap& attributes) {
   ReduceWindowAttributes a;
-  a.reducer = reducer_of_region(lexer, statement, false);
+  a.reducer = function_of_region(lexer, statement, false, a.body);
   a.window_dimensions = attributes.take_list("window_dimensions");
   const size_t rank = a.window_dimensions.size();
   a.window_strides = attributes.take_list_or("window_strides", Dims(rank, 1));
   a.base_dilations = attributes.take_list_or("base_dilations", Dims(rank, 1));
   a.window_dilations = attributes.take_list_or("window_dilations", Dims(rank, 1));
-  const Dims padding = attributes.take_list_or("padding", Dims(2 * rank, 0));
-  if (padding.size() != 2 * rank)
-    attributes.fail("'padding' has a wrong length", to_string(padding), "two a dimension");
-  for (size_t i = 0; i < rank; ++i) {
-    a.padding_low.push_back(padding[2 * i]);
-    a.padding_high.push_back(padding[2 * i + 1]);
-  }
+  split_padding(attributes, "padding", rank, a.padding_low, a.padding_high);
   return a;
 }
 
-SortAttributes sort_attributes(const Lexer& lexer, const Statement& statement, AttributeMap& attributes) {
+SortAttributes sort_attributes(const Lexer& lexer, Statement& statement, AttributeMap& attributes, int64_t rank) {
   SortAttributes a;
-  a.dimension = attributes.has("dimension") ? attributes.take_integer("dimension") : -1;
+  a.dimension = attributes.take_integer_or("dimension", -1);
+  if (a.dimension < 0) a.dimension += rank;
   a.is_stable = attributes.take_flag_or("is_stable", false);
-  a.descending = region_is_descending(lexer, statement);
+  recognise_order(lexer, statement, a);
   return a;
 }
 
 Attributes random_attributes(AttributeMap& attributes) {
-  const std::string algorithm = attributes.take_word("algorithm");
+  const std::string algorithm = attributes.take_word(attributes.spelling({"rng_algorithm", "algorithm"}));
   if (algorithm != "PHILOX") attributes.fail("unknown algorithm", algorithm, "PHILOX");
   return {};
 }
@@ -109,15 +119,15 @@ CustomCallAttributes call_attributes(AttributeMap& attributes) {
   a.target = attributes.take_word("call_target_name");
   a.integers = attributes.take_list_or("opentrn.integers", {});
   if (attributes.has("backend_config")) a.text = attributes.take_word("backend_config");
-  for (const std::string key : {"api_version", "has_side_effect"}) attributes.drop(key);
+  for (const char* key : {"api_version", "has_side_effect"}) attributes.drop(key);
   return a;
 }
 
 PadAttributes pad_attributes(AttributeMap& attributes) {
   PadAttributes a;
-  a.edge_padding_low = attributes.take_list("low");
-  a.edge_padding_high = attributes.take_list("high");
-  a.interior_padding = attributes.take_list("interior");
+  a.edge_padding_low = list_named(attributes, {"edge_padding_low", "low"});
+  a.edge_padding_high = list_named(attributes, {"edge_padding_high", "high"});
+  a.interior_padding = list_named(attributes, {"interior_padding", "interior"});
   return a;
 }
 
@@ -129,90 +139,90 @@ SliceAttributes slice_attributes(AttributeMap& attributes) {
   return a;
 }
 
-ConstantAttributes constant_attributes(const Lexer& lexer, const Statement& statement) {
+ConstantAttributes constant_attributes(const Lexer& lexer, Statement& statement) {
+  if (statement.signature.results.size() != 1) lexer.fail(statement.where, "a constant has no type");
+  const WrittenType& type = statement.signature.results.front();
+  if (statement.attributes.has("value")) {
+    AttributeValue value = statement.attributes.take("value");
+    if (value.type != type.type) lexer.fail(statement.where, "a constant has another type than its value");
+    return {std::move(value.elements)};
+  }
   if (!statement.literal) lexer.fail(statement.where, "a constant has no value", "", "dense<...>");
-  return {dense_bytes(lexer, statement.where, *statement.literal, statement.signature.results.front())};
+  if (!type.is_static()) lexer.fail(statement.where, "a constant has no shape", to_string(type), "static sizes");
+  return {dense_bytes(lexer, statement.where, *statement.literal, type.type)};
 }
 
-// What a sort's region must be, by the number it sorts by.
-Graph expected_order(const std::vector<TensorType>& parameters, bool descending) {
-  Builder builder("region");
-  std::vector<Value> values;
-  for (const TensorType& type : parameters) values.push_back(builder.parameter(type));
-  const auto direction = descending ? ComparisonDirection::GT : ComparisonDirection::LT;
-  const Value ordered = builder.compare(direction, values[0], values[1]);
-  if (!is_float(parameters[0].dtype)) return builder.finish({ordered});
-  const Value last = values[descending ? 0 : 1];
-  const Value first = values[descending ? 1 : 0];
-  const Value nan = builder.compare(ComparisonDirection::NE, last, last);
-  const Value number = builder.compare(ComparisonDirection::EQ, first, first);
-  const Value beyond = builder.and_(nan, number);
-  return builder.finish({builder.or_(ordered, beyond)});
+SelectAndScatterAttributes select_and_scatter_attributes(const Lexer& lexer, Statement& statement,
+                                                         AttributeMap& attributes) {
+  require_regions(lexer, statement, 2);
+  SelectAndScatterAttributes a;
+  a.window_dimensions = attributes.take_list("window_dimensions");
+  const size_t rank = a.window_dimensions.size();
+  a.window_strides = attributes.take_list_or("window_strides", Dims(rank, 1));
+  split_padding(attributes, "padding", rank, a.padding_low, a.padding_high);
+  a.select = take_region(statement, 0);
+  a.scatter = take_region(statement, 1);
+  return a;
 }
 
-bool same_function(const Graph& left, const Graph& right) {
-  const auto same_node = [](const Node& a, const Node& b) {
-    return a.op == b.op && a.operands == b.operands && a.results == b.results && a.attributes == b.attributes;
-  };
-  return left.types == right.types && left.results == right.results && left.nodes.size() == right.nodes.size() &&
-         std::equal(left.nodes.begin(), left.nodes.end(), right.nodes.begin(), same_node);
+BranchAttributes branch_attributes(Statement& statement) {
+  BranchAttributes a;
+  for (size_t i = 0; i < statement.regions.size(); ++i) a.branches.push_back(take_region(statement, i));
+  return a;
 }
 
-const Graph& region_of(const Lexer& lexer, const Statement& statement) {
-  if (!statement.region) lexer.fail(statement.where, "an operation has no region", "", "({...}) after its attributes");
-  return *statement.region;
+MapAttributes map_attributes(const Lexer& lexer, Statement& statement, AttributeMap& attributes) {
+  require_regions(lexer, statement, 1);
+  return {attributes.take_list("dimensions"), take_region(statement, 0),
+          static_cast<int64_t>(statement.captured.size())};
+}
+
+WhileAttributes while_attributes(const Lexer& lexer, Statement& statement) {
+  require_regions(lexer, statement, 2);
+  return {take_region(statement, 0), take_region(statement, 1)};
+}
+
+int64_t rank_of_result(const Statement& statement) {
+  return statement.signature.results.empty() ? 0 : statement.signature.results.front().type.rank();
 }
 
 }  // namespace
 
-Op reducer_of_region(const Lexer& lexer, const Statement& statement, bool may_replace) {
-  const Graph& region = region_of(lexer, statement);
-  const bool binary = region.parameters.size() == 2 && region.results.size() == 1;
-  if (binary && region.nodes.empty() && may_replace && region.results[0] == region.parameters[1]) return Op::Select;
-  if (binary && region.nodes.size() == 1 && region.nodes[0].results == region.results) {
-    const std::vector<Value>& operands = region.nodes[0].operands;
-    const std::vector<Value> swapped{region.parameters[1], region.parameters[0]};
-    if (operands == region.parameters || operands == swapped) return region.nodes[0].op;
-  }
-  lexer.fail(statement.where, "the region is no known combination", concat(region.nodes.size(), " operations"),
-             "one primitive of the two arguments, its result returned");
-}
-
-bool region_is_descending(const Lexer& lexer, const Statement& statement) {
-  const Graph& region = region_of(lexer, statement);
-  std::vector<TensorType> parameters;
-  for (const Value parameter : region.parameters) parameters.push_back(region.type(parameter));
-  const bool usable = parameters.size() == 2 * statement.operands.size() && parameters.size() >= 2 &&
-                      parameters[0] == parameters[1] && !is_complex(parameters[0].dtype);
-  if (usable && same_function(region, expected_order(parameters, false))) return false;
-  if (usable && same_function(region, expected_order(parameters, true))) return true;
-  lexer.fail(statement.where, "the region is no known order", concat(region.nodes.size(), " operations"),
-             "the first two arguments compared, NaN greater than every number");
-}
-
 Attributes make_attributes(const Lexer& lexer, Statement& statement) {
   AttributeMap& attributes = statement.attributes;
-  switch (statement.op) {
+  switch (*statement.op) {
     case Op::Compare: return compare_attributes(statement, attributes);
-    case Op::BroadcastInDim: return BroadcastAttributes{attributes.take_list("dims")};
-    case Op::Concatenate: return ConcatenateAttributes{attributes.take_integer("dim")};
+    case Op::BroadcastInDim: return BroadcastAttributes{list_named(attributes, {"broadcast_dimensions", "dims"})};
+    case Op::Concatenate: return ConcatenateAttributes{integer_named(attributes, {"dimension", "dim"})};
     case Op::Constant: return constant_attributes(lexer, statement);
-    case Op::DynamicSlice: return DynamicSliceAttributes{attributes.take_list("sizes")};
+    case Op::DynamicSlice: return DynamicSliceAttributes{list_named(attributes, {"slice_sizes", "sizes"})};
     case Op::Gather: return gather_attributes(attributes);
     case Op::Scatter: return scatter_attributes(lexer, statement, attributes);
-    case Op::Iota: return IotaAttributes{attributes.take_integer("dim")};
+    case Op::Iota: return IotaAttributes{integer_named(attributes, {"iota_dimension", "dim"})};
     case Op::Pad: return pad_attributes(attributes);
-    case Op::Reverse: return ReverseAttributes{attributes.take_list("dims")};
+    case Op::Reverse: return ReverseAttributes{list_named(attributes, {"dimensions", "dims"})};
     case Op::Slice: return slice_attributes(attributes);
-    case Op::Transpose: return TransposeAttributes{attributes.take_list("dims")};
+    case Op::Transpose: return TransposeAttributes{list_named(attributes, {"permutation", "dims"})};
+    case Op::ReducePrecision: return precision_attributes(attributes);
+    case Op::Case:
+    case Op::If: return branch_attributes(statement);
+    case Op::Cholesky: return CholeskyAttributes{attributes.take_flag_or("lower", false)};
+    case Op::Convolution: return convolution_attributes(attributes);
     case Op::CustomCall: return call_attributes(attributes);
     case Op::DotGeneral: return dot_attributes(attributes);
-    case Op::Reduce: return reduce_attributes(attributes);
+    case Op::Fft: return fft_attributes(attributes);
+    case Op::Map: return map_attributes(lexer, statement, attributes);
+    case Op::Reduce: return reduce_attributes(lexer, statement, attributes);
     case Op::ReduceWindow: return window_attributes(lexer, statement, attributes);
     case Op::RngBitGenerator: return random_attributes(attributes);
-    case Op::Sort: return sort_attributes(lexer, statement, attributes);
-    default: return {};
+    case Op::SelectAndScatter: return select_and_scatter_attributes(lexer, statement, attributes);
+    case Op::Sort: return sort_attributes(lexer, statement, attributes, rank_of_result(statement));
+    case Op::TriangularSolve: return triangular_attributes(attributes);
+    case Op::While: return while_attributes(lexer, statement);
+    default: break;
   }
+  attributes.drop("result_accuracy");  // a hint how exact a function has to be: ours are exact whatever it says
+  return {};
 }
 
 }  // namespace opentrn::ir::text

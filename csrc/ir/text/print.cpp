@@ -102,6 +102,10 @@ std::string print_signature(const Graph& graph, const Names& names) {
   return text + " -> " + (graph.results.size() == 1 ? results : "(" + results + ")");
 }
 
+std::string print_results(const Node& node, const Names& names) {
+  return node.results.empty() ? "" : join(node.results, names) + " = ";
+}
+
 std::string print_return(const Graph& graph, const Names& names) {
   if (graph.results.empty()) return "    return\n";
   return "    return " + join(graph.results, names) + " : " + print_types(graph, graph.results) + "\n";
@@ -116,7 +120,7 @@ std::string print(const Graph& graph) {
   const std::string name = text::is_plain_name(graph.name) ? graph.name : text::print_string(graph.name);
   std::string module = "module {\n  func.func @" + name + text::print_signature(graph, names) + " {\n";
   for (const Node& node : graph.nodes) {
-    module += "    " + text::join(node.results, names) + " = " + text::print_node(graph, node, names) + "\n";
+    module += "    " + text::print_results(node, names) + text::print_node(graph, node, names) + "\n";
   }
   return module + text::print_return(graph, names) + "  }\n}\n";
 }

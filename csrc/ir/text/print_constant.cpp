@@ -4,6 +4,7 @@
 
 #include "base/convert.h"
 #include "ir/constants.h"
+#include "ir/text.h"
 #include "ir/text/printer.h"
 
 namespace opentrn::ir::text {
@@ -95,7 +96,7 @@ std::string print_bytes(const std::vector<std::byte>& data) {
   return text + "\"";
 }
 
-std::string print_elements(const TensorType& type, const std::vector<std::byte>& data) {
+std::string print_list(const TensorType& type, const std::vector<std::byte>& data) {
   if (data.empty()) return "";
   if (static_cast<int64_t>(data.size()) == size_of(type.dtype)) return print_element(type.dtype, data.data());
   if (type.elements() > kLongestList && !is_bool(type.dtype)) return print_bytes(data);
@@ -110,7 +111,15 @@ std::string print_element(DType dtype, const std::byte* element) {
 }
 
 std::string print_constant(const TensorType& type, const ConstantAttributes& constant) {
-  return "dense<" + print_elements(type, constant.data) + ">";
+  return "dense<" + print_list(type, constant.data) + ">";
 }
 
 }  // namespace opentrn::ir::text
+
+namespace opentrn::ir {
+
+std::string print_elements(const TensorType& type, const std::vector<std::byte>& data) {
+  return text::print_constant(type, {data}) + " : " + to_string(type);
+}
+
+}  // namespace opentrn::ir

@@ -1,5 +1,5 @@
-// Host kernels of the emulator: dense inner loops, compiled once per instruction set of the host and chosen at run time.
-// Everything here works on plain arrays; what an instruction means is decided by its callers.
+// Host kernels of the emulator: dense inner loops, compiled once per instruction set of the host and chosen at run
+// time. Everything here works on plain arrays; what an instruction means is decided by its callers.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,17 @@ DType dtype_of(ComputeType type);
 using LoadKernel = void (*)(int64_t n, std::byte* out, const std::byte* in, int64_t in_step);
 /// A dense array of the compute type to n elements `out_step` bytes apart, rounded once.
 using StoreKernel = void (*)(int64_t n, std::byte* out, int64_t out_step, const std::byte* in);
-/// out[i] = a[i] op b[i] on dense arrays; `a_step`, `b_step` are 1, or 0 for one element repeated. `out` may be `a` or `b`.
-/// Comparisons and logical operations give 1 and 0 in the compute type.
+/// out[i] = a[i] op b[i] on dense arrays; `a_step`, `b_step` are 1, or 0 for one element repeated. `out` may be `a` or
+/// `b`. Comparisons and logical operations give 1 and 0 in the compute type.
 using BinaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* a, int64_t a_step, const std::byte* b,
                               int64_t b_step);
 using UnaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
 /// *out = *out op in[0] op in[1] ...; sums are at least as accurate as pairwise summation.
 using ReduceKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
+/// out[r] = out[r] + a[r][0] * b[0] + a[r][1] * b[1] ...: bit for bit what Multiply and a reduction with Add give one
+/// after the other. Lines are dense; steps between rows are in bytes.
+using DotKernel = void (*)(int64_t rows, int64_t n, std::byte* out, int64_t out_row, const std::byte* a, int64_t a_row,
+                           const std::byte* b);
 /// A [rows, columns] block of items of the same size, each side with any steps in bytes; out[r][c] = in[r][c].
 using CopyKernel = void (*)(int64_t rows, int64_t columns, std::byte* out, int64_t out_row, int64_t out_column,
                             const std::byte* in, int64_t in_row, int64_t in_column);
@@ -55,6 +59,8 @@ struct KernelTable {
   UnaryKernel (*unary)(AluOp op, ComputeType type);
   UnaryKernel (*activation)(ActivationFunction function, ComputeType type);
   ReduceKernel (*reduce)(AluOp op, ComputeType type);
+  /// Of float32 sums; F32, BF16 and F16.
+  DotKernel (*dot)(DType a, DType b);
   CopyKernel (*copy)(int64_t item_size);
   /// Element type of both operands: F32, BF16, F16, F8*, F64 (out is then double, passed as float*).
   MatmulKernel (*matmul)(DType dtype);

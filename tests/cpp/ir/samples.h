@@ -107,6 +107,138 @@ inline void add_compute(std::vector<Graph>& graphs) {
   graphs.push_back(of(b, {b.check(condition, parameter(F32, {2}), "the condition is false")}));
 }
 
+// Regions of scalar functions.
+inline Region combination(Op op, DType dtype) {
+  Builder b("region");
+  const Value x = b.parameter({dtype, {}});
+  return Region(b.finish({b.binary(op, x, b.parameter({dtype, {}}))}));
+}
+
+inline Region comparison(ComparisonDirection direction, DType dtype) {
+  Builder b("region");
+  const Value x = b.parameter({dtype, {}});
+  return Region(b.finish({b.compare(direction, x, b.parameter({dtype, {}}))}));
+}
+
+// (value, index, other value, other index) -> the greater value and its index
+inline Region greatest(DType dtype) {
+  Builder b("region");
+  const Value x = b.parameter({dtype, {}});
+  const Value i = b.parameter({DType::I64, {}});
+  const Value y = b.parameter({dtype, {}});
+  const Value j = b.parameter({DType::I64, {}});
+  const Value first = b.compare(ComparisonDirection::GE, x, y);
+  return Region(b.finish({b.select(first, x, y), b.select(first, i, j)}));
+}
+
+inline void add_numeric(std::vector<Graph>& graphs) {
+  Builder b;
+  const auto parameter = [&b](DType dtype, Dims shape) { return b.parameter(TensorType{dtype, std::move(shape)}); };
+  ConvolutionAttributes a;
+  a.window_strides = {2, 1};
+  a.padding_low = {1, 0};
+  a.padding_high = {0, -1};
+  a.lhs_dilation = {1, 2};
+  a.rhs_dilation = {2, 1};
+  a.window_reversal = {true, false};
+  a.input_batch_dimension = 3;
+  a.input_feature_dimension = 0;
+  a.input_spatial_dimensions = {2, 1};
+  a.kernel_input_feature_dimension = 1;
+  a.kernel_output_feature_dimension = 0;
+  a.kernel_spatial_dimensions = {2, 3};
+  a.output_batch_dimension = 0;
+  a.output_feature_dimension = 2;
+  a.output_spatial_dimensions = {1, 3};
+  a.feature_group_count = 2;
+  const Value input = parameter(F32, {4, 7, 8, 3});
+  graphs.push_back(of(b, {b.convolution(input, parameter(F32, {6, 2, 3, 2}), a, F32)}));
+  ConvolutionAttributes none;  // without space: a product of matrices
+  none.input_feature_dimension = none.kernel_output_feature_dimension = none.output_feature_dimension = 1;
+  const Value rows = parameter(DType::I8, {5, 4});
+  graphs.push_back(of(b, {b.convolution(rows, parameter(DType::I8, {4, 6}), none, DType::I32)}));
+  graphs.push_back(of(b, {b.cholesky(parameter(F32, {2, 3, 3}), true)}));
+  const Value triangle = parameter(DType::C64, {3, 3});
+  graphs.push_back(
+      of(b, {b.triangular_solve(triangle, parameter(DType::C64, {3, 2}), {true, false, true, TransposeA::Adjoint})}));
+  graphs.push_back(of(b, {b.fft(parameter(DType::C64, {2, 4, 6}), {FftType::Ifft, {4, 6}})}));
+  graphs.push_back(of(b, {b.fft(parameter(F32, {2, 6}), {FftType::Rfft, {6}})}));
+  graphs.push_back(of(b, {b.fft(parameter(DType::C128, {2, 4}), {FftType::Irfft, {7}})}));
+  graphs.push_back(of(b, {b.reduce_precision(parameter(F32, {2, 3}), {5, 10})}));
+}
+
+inline void add_regions(std::vector<Graph>& graphs) {
+  Builder b;
+  const auto parameter = [&b](DType dtype, Dims shape) { return b.parameter(TensorType{dtype, std::move(shape)}); };
+  const std::vector<Value> pair{parameter(F32, {3, 4}), parameter(DType::I64, {3, 4})};
+  const std::vector<Value> start{parameter(F32, {}), parameter(DType::I64, {})};
+  graphs.push_back(of(b, b.reduce(pair, start, greatest(F32), {1})));
+  const std::vector<Value> line{parameter(F32, {5}), parameter(DType::I64, {5})};
+  const std::vector<Value> first{parameter(F32, {}), parameter(DType::I64, {})};
+  ReduceWindowAttributes window{Op::Map, {2}, {1}, {1}, {1}, {1}, {0}, greatest(F32)};
+  graphs.push_back(of(b, b.reduce_window(line, first, window)));
+  const Value table = parameter(F32, {6});
+  const Value places = parameter(DType::I32, {2, 1});
+  ScatterAttributes scatter;
+  scatter.inserted_window_dims = scatter.scatter_dims_to_operand_dims = {0};
+  scatter.index_vector_dim = 1;
+  scatter.update = Op::Map;
+  scatter.body = combination(Op::Subtract, F32);
+  graphs.push_back(of(b, b.scatter(std::vector{table}, places, std::vector{parameter(F32, {2})}, scatter)));
+  const Value keys = parameter(F32, {4});
+  const SortAttributes order{0, false, false, comparison(ComparisonDirection::GE, F32)};
+  graphs.push_back(of(b, b.sort(std::vector{keys}, order, {})));
+  const Value image = parameter(F32, {4, 6});
+  const Value source = parameter(F32, {2, 3});
+  graphs.push_back(of(
+      b, {b.select_and_scatter(
+             image, source, parameter(F32, {}),
+             {{2, 2}, {2, 2}, {0, 0}, {0, 0}, comparison(ComparisonDirection::GE, F32), combination(Op::Add, F32)})}));
+  Builder scaled("region");
+  const Value element = scaled.parameter({F32, {}});
+  const Region product(scaled.finish({scaled.multiply(element, scaled.parameter({F32, {}}))}));
+  const Value mapped = parameter(F32, {2, 3});
+  graphs.push_back(of(b, {b.map(std::vector{mapped}, product, std::vector{parameter(F32, {})})}));
+}
+
+// A loop whose condition and body read values from outside, one of them a branch's.
+inline void add_control_flow(std::vector<Graph>& graphs) {
+  const TensorType count{DType::I64, {}};
+  const TensorType vector{F32, {3}};
+  Builder condition("region");
+  const Value i = condition.parameter(count);
+  condition.parameter(vector);
+  const Value limit = condition.parameter(count);
+  condition.parameter(vector);
+  const Region below(condition.finish({condition.compare(ComparisonDirection::LT, i, limit)}));
+  Builder inner("region");
+  const Value x = inner.parameter(vector);
+  const Value step = inner.parameter(vector);
+  const Region add(inner.finish({inner.add(x, step)}));
+  Builder other("region");
+  const Value unchanged = other.parameter(vector);
+  other.parameter(vector);
+  const Region keep(other.finish({unchanged}));
+  Builder body("region");
+  const Value j = body.parameter(count);
+  const Value sum = body.parameter(vector);
+  body.parameter(count);
+  const Value addend = body.parameter(vector);
+  const Value is_zero = body.compare(ComparisonDirection::EQ, j, body.splat(count, 0));
+  const std::vector<Value> next = body.if_(is_zero, keep, add, std::vector{sum, addend});
+  const Region step_on(body.finish({body.add(j, body.splat(count, 1)), next[0]}));
+  Builder b;
+  const std::vector<Value> carried{b.parameter(count), b.parameter(vector)};
+  const std::vector<Value> captured{b.parameter(count), b.parameter(vector)};
+  graphs.push_back(b.finish(b.while_(carried, below, step_on, captured)));
+  const Value predicate = b.parameter({DType::Bool, {}});
+  const std::vector<Value> two{b.parameter(vector), b.parameter(vector)};
+  graphs.push_back(b.finish(b.if_(predicate, add, keep, two)));
+  const Value which = b.parameter({DType::I32, {}});
+  const std::vector<Value> both{b.parameter(vector), b.parameter(vector)};
+  graphs.push_back(b.finish(b.case_(which, {add, keep, add}, both)));
+}
+
 // A graph of one element-wise primitive on operands of one type, or nothing when it refuses the type.
 inline void add_elementwise(std::vector<Graph>& graphs, Op op, DType dtype) {
   Builder b;
@@ -167,6 +299,9 @@ inline std::vector<Graph> sample_graphs() {
   samples::add_data(graphs);
   samples::add_indexing(graphs);
   samples::add_compute(graphs);
+  samples::add_numeric(graphs);
+  samples::add_regions(graphs);
+  samples::add_control_flow(graphs);
   return graphs;
 }
 

@@ -1,4 +1,4 @@
-#include "engines/reference/special_functions.h"
+#include "base/special_functions.h"
 
 #include <math.h>  // lgamma_r is POSIX, not C++
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace opentrn::engines::reference {
+namespace opentrn {
 
 namespace {
 
@@ -48,7 +48,7 @@ double erf_inv(double x) {
   return std::copysign(y, x);
 }
 
-double lgamma(double x) {
+double log_gamma(double x) {
 #if defined(__linux__)
   int sign = 0;
   return ::lgamma_r(x, &sign);
@@ -69,4 +69,4 @@ double digamma(double x) {
   return digamma_large(x) + shift;
 }
 
-}  // namespace opentrn::engines::reference
+}  // namespace opentrn

@@ -1,0 +1,123 @@
+#include "compiler/allocate.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "neuroncore/memory_map.h"
+
+namespace opentrn::compiler {
+
+namespace {
+
+constexpr int64_t kAlignment = 64;  // bytes: a line of the host's caches, and more than any element needs
+
+int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Which statements of the program's body need a buffer.
+struct Life {
+  int32_t buffer = -1;
+  int32_t first = 0;
+  int32_t last = 0;
+};
+
+struct Gap {
+  int64_t offset, bytes;
+};
+
+// Free memory below the end, in order of offsets.
+class Arena {
+ public:
+  int64_t take(int64_t bytes) {
+    auto best = gaps_.end();
+    for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
+      if (gap->bytes >= bytes && (best == gaps_.end() || gap->bytes < best->bytes)) best = gap;
+    }
+    if (best == gaps_.end()) return take_at_end(bytes);
+    const int64_t offset = best->offset;
+    best->offset += bytes;
+    best->bytes -= bytes;
+    if (best->bytes == 0) gaps_.erase(best);
+    return offset;
+  }
+
+  void give_back(int64_t offset, int64_t bytes) {
+    auto next = std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.offset > offset; });
+    next = gaps_.insert(next, {offset, bytes});
+    if (next + 1 != gaps_.end() && next->offset + next->bytes == (next + 1)->offset) {
+      next->bytes += (next + 1)->bytes;
+      gaps_.erase(next + 1);
+    }
+    if (next == gaps_.begin() || (next - 1)->offset + (next - 1)->bytes != next->offset) return;
+    (next - 1)->bytes += next->bytes;
+    gaps_.erase(next);
+  }
+
+ private:
+  // The last gap grows if it reaches the end.
+  int64_t take_at_end(int64_t bytes) {
+    int64_t offset = end_;
+    if (!gaps_.empty() && gaps_.back().offset + gaps_.back().bytes == end_) {
+      offset = gaps_.back().offset;
+      gaps_.pop_back();
+    }
+    end_ = offset + bytes;
+    return offset;
+  }
+
+  std::vector<Gap> gaps_;
+  int64_t end_ = 0;
+};
+
+bool is_internal(const neuroncore::Buffer& buffer) {
+  return buffer.space == neuroncore::Space::Hbm && buffer.role == neuroncore::Role::Internal;
+}
+
+std::vector<Life> lives(const neuroncore::Program& program, const neuroncore::Structure& structure) {
+  const auto phase = [&](int32_t position) {
+    return structure.phase[static_cast<size_t>(structure.order[static_cast<size_t>(position)])];
+  };
+  std::vector<Life> result;
+  for (size_t b = 0; b < program.buffers.size(); ++b) {
+    if (!is_internal(program.buffers[b]) || structure.last_use[b] < structure.first_use[b]) continue;
+    result.push_back({static_cast<int32_t>(b), phase(structure.first_use[b]), phase(structure.last_use[b])});
+  }
+  return result;
+}
+
+int64_t size_of(const neuroncore::Buffer& buffer) {
+  return aligned(std::max<int64_t>(1, buffer.elements) * opentrn::size_of(buffer.dtype));
+}
+
+void allocate_hbm(neuroncore::Program& program, std::vector<Life> coming) {
+  std::stable_sort(coming.begin(), coming.end(), [](const Life& a, const Life& b) { return a.first < b.first; });
+  const auto later = [](const Life& a, const Life& b) { return a.last > b.last; };
+  std::vector<Life> alive;  // a heap, the first to go on top
+  Arena arena;
+  for (const Life& life : coming) {
+    while (!alive.empty() && alive.front().last < life.first) {
+      const neuroncore::Buffer& gone = program.buffers[static_cast<size_t>(alive.front().buffer)];
+      arena.give_back(gone.address, size_of(gone));
+      std::pop_heap(alive.begin(), alive.end(), later);
+      alive.pop_back();
+    }
+    neuroncore::Buffer& buffer = program.buffers[static_cast<size_t>(life.buffer)];
+    buffer.address = arena.take(size_of(buffer));
+    alive.push_back(life);
+    std::push_heap(alive.begin(), alive.end(), later);
+  }
+}
+
+}  // namespace
+
+void allocate(neuroncore::Program& program, const neuroncore::Machine& machine) {
+  const bool any = std::any_of(program.buffers.begin(), program.buffers.end(), is_internal);
+  if (any) allocate_hbm(program, lives(program, neuroncore::Structure(program)));
+  if (neuroncore::allocate(program, machine)) return;
+  raise(ErrorKind::Internal, {.where = "core engine",
+                              .what = "the tiles of a statement do not fit on the chip",
+                              .got = "program " + program.name,
+                              .expected = concat("tiles within the memories of ", machine.name)});
+}
+
+}  // namespace opentrn::compiler

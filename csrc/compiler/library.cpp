@@ -1,0 +1,67 @@
+// Library calls: primitives without a tile form, as host kernels with a cost estimate.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/families.h"
+#include "compiler/movement.h"
+#include "ir/aliases.h"
+
+namespace opentrn::compiler {
+
+namespace {
+
+// GpSimd cycles: an estimate, one element per partition and cycle for 128 partitions, with the instruction's start-up.
+double estimated_cycles(const Emitter& emitter, const ir::Node& node) {
+  constexpr double kStartUp = 150;
+  constexpr double kLanes = 128;
+  int64_t elements = 0;
+  for (const ir::Value value : node.operands) elements += emitter.type(value).elements();
+  for (const ir::Value value : node.results) elements += emitter.type(value).elements();
+  return kStartUp + static_cast<double>(elements) / kLanes;
+}
+
+std::string describe(const Emitter& emitter, const ir::Node& node) {
+  std::string text;
+  for (const ir::Value value : node.operands) text += (text.empty() ? "" : ", ") + ir::to_string(emitter.type(value));
+  text += " -> ";
+  for (size_t i = 0; i < node.results.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + ir::to_string(emitter.type(node.results[i]));
+  }
+  return text;
+}
+
+// What the call gets the address of. A value without elements has none of its own.
+neuroncore::Access argument(Emitter& emitter, const Location& location) {
+  if (location.view.elements() > 0) return whole(location);
+  return whole(emitter.internal({location.view.dtype, {1}}));
+}
+
+}  // namespace
+
+size_t emit_library(Emitter& emitter, size_t first) {
+  const ir::Node& node = emitter.node(first);
+  std::vector<Location> operands;
+  for (const ir::Value operand : node.operands) operands.push_back(emitter.location(operand));
+  std::vector<Location> results;
+  if (!ir::is_check(node)) {
+    for (const ir::Value result : node.results) results.push_back(emitter.place(result, {first, first + 1}, false));
+  }
+  std::vector<ir::View> operand_views, result_views;
+  std::vector<neuroncore::Access> inputs, outputs;
+  for (const Location& location : operands) {
+    operand_views.push_back(location.view);
+    inputs.push_back(argument(emitter, location));
+  }
+  for (const Location& location : results) {
+    result_views.push_back(location.view);
+    outputs.push_back(argument(emitter, location));
+  }
+  neuroncore::LibraryCall call{std::string(ir::name(node.op)), describe(emitter, node), estimated_cycles(emitter, node),
+                               emitter.library()(node, operand_views, result_views)};
+  emitter.program().library_call(std::move(call), std::move(outputs), std::move(inputs));
+  if (ir::is_check(node)) emitter.alias(node);
+  return 1;
+}
+
+}  // namespace opentrn::compiler

@@ -1,0 +1,81 @@
+#include "engines/run_text.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ir/constants.h"
+#include "ir/custom_calls.h"
+#include "ir/region.h"
+#include "ir/text.h"
+#include "ir/verifier.h"
+#include "passes/passes.h"
+
+namespace opentrn::engines {
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+bool is_expectation(const ir::Node& node) {
+  return node.op == ir::Op::CustomCall && ir::is_expectation(node.as<ir::CustomCallAttributes>().target);
+}
+
+std::vector<Layout> layouts(const ir::Graph& graph, const std::vector<ir::Value>& values) {
+  std::vector<Layout> result;
+  for (const ir::Value value : values) {
+    const ir::TensorType& type = graph.type(value);
+    result.push_back({type, contiguous_strides(type.shape)});
+  }
+  return result;
+}
+
+Bytes filled(const ir::TensorType& type, double value) {
+  const Bytes element = ir::element_bytes(type.dtype, value);
+  Bytes data;
+  data.reserve(static_cast<size_t>(type.bytes()));
+  for (int64_t i = 0; i < type.elements(); ++i) data.insert(data.end(), element.begin(), element.end());
+  return data;
+}
+
+void require_arguments(const ir::Graph& graph, const RunOptions& options) {
+  if (graph.parameters.empty() || options.fill) return;
+  std::string types;
+  for (const ir::Value value : graph.parameters) types += (types.empty() ? "" : ", ") + to_string(graph.type(value));
+  raise(ErrorKind::Value, {.where = "@" + graph.name,
+                           .what = "the function has parameters, and there are no arguments",
+                           .got = types,
+                           .expected = "a function without parameters, or a value that fills them all",
+                           .action = "do: pass --fill VALUE"});
+}
+
+}  // namespace
+
+RunReport run_text(std::string_view text, const Engine& engine, const neuroncore::Machine& machine,
+                   const RunOptions& options) {
+  Module module;
+  module.graph = ir::parse(text, {options.dynamic_size});
+  RunReport report{module.graph.name, 0, {}, ir::print(module.graph)};
+  require_arguments(module.graph, options);
+  ir::verify(module.graph);
+  report.checks = ir::count_nodes(module.graph, is_expectation);
+  passes::canonicalise(module.graph);
+  ir::verify(module.graph);
+  module.parameters = layouts(module.graph, module.graph.parameters);
+  module.results = layouts(module.graph, module.graph.results);
+  const std::unique_ptr<Executable> executable = engine.compile(module, machine);
+  std::vector<Bytes> arguments, results;
+  for (const Layout& layout : module.parameters) arguments.push_back(filled(layout.type, options.fill.value_or(0)));
+  for (const Layout& layout : module.results) results.emplace_back(static_cast<size_t>(layout.type.bytes()));
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (const Bytes& bytes : arguments) from.push_back(bytes.data());
+  for (Bytes& bytes : results) to.push_back(bytes.data());
+  executable->run(from, to);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ir::TensorType& type = module.results[i].type;
+    report.results.push_back(ir::print_elements(type, ir::normalised_data(type, results[i])));
+  }
+  return report;
+}
+
+}  // namespace opentrn::engines

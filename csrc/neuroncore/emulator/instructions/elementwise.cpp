@@ -1,0 +1,134 @@
+// Element-wise instructions: a pipeline over the nest of their operands. Short rows are gathered until a chunk is full,
+// so that operations run on long vectors whatever the pattern.
+#include <algorithm>
+#include <memory>
+
+#include "neuroncore/emulator/instructions/pipeline.h"
+
+namespace opentrn::neuroncore::emulator {
+
+namespace {
+
+struct Elementwise {
+  Pipeline pipeline;
+  Operand out;
+  std::vector<Operand> tiles;
+  Nest nest;
+  bool by_row = false;  // elements of `out` repeat: each row is finished before the next is read
+
+  size_t operands() const { return tiles.size() + 1; }
+};
+
+constexpr int64_t kLongRow = 128;
+
+// `n` elements of the innermost dimension, any number.
+void run_row(const Elementwise& work, ChunkMemory& memory, int64_t n, Addresses addresses, const Addresses& steps) {
+  const Pipeline& pipeline = work.pipeline;
+  const bool direct = pipeline.store == nullptr && (steps[0] == pipeline.out_item || n == 1);
+  for (int64_t done = 0; done < n;) {
+    const int64_t count = std::min(pipeline.chunk, n - done);
+    std::byte* out = pointer(addresses[0]);
+    std::byte* to = direct ? out : memory.values[kMostValues - 1].data();
+    const std::byte* values = compute_chunk(pipeline, memory, count, addresses, steps, to);
+    if (pipeline.store != nullptr) {
+      pipeline.store(count, out, steps[0], values);
+    } else if (values != out) {
+      pipeline.copy(1, count, out, 0, steps[0], values, 0, pipeline.item);
+    }
+    done += count;
+    advance(addresses, steps, count);
+  }
+}
+
+// Rows are joined: operands that do not step evenly from row to row are laid out densely first.
+class JoinedRows {
+ public:
+  JoinedRows(const Elementwise& work, ChunkMemory& memory, ChunkMemory& joined)
+      : work_(work), memory_(memory), joined_(joined) {}
+
+  void run(int64_t rows, int64_t columns, Addresses addresses) {
+    const Addresses& row_steps = work_.nest.dimensions[1].steps;
+    const int64_t at_once = std::max<int64_t>(1, work_.pipeline.chunk / columns);
+    for (int64_t row = 0; row < rows;) {
+      const int64_t count = std::min(at_once, rows - row);
+      run_joined(count, columns, addresses);
+      row += count;
+      advance(addresses, row_steps, count);
+    }
+  }
+
+ private:
+  void run_joined(int64_t rows, int64_t columns, const Addresses& addresses) {
+    const Pipeline& pipeline = work_.pipeline;
+    const Addresses& row = work_.nest.dimensions[1].steps;
+    const Addresses& column = work_.nest.dimensions[0].steps;
+    Addresses joined = addresses;
+    Addresses steps = column;
+    for (size_t i = 1; i < work_.operands(); ++i) {
+      if (row[i] == column[i] * columns) continue;
+      const int64_t item = pipeline.tiles[i - 1].item;
+      std::byte* to = joined_.values[i].data();
+      pipeline.tiles[i - 1].copy(rows, columns, to, columns * item, item, pointer(addresses[i]), row[i], column[i]);
+      joined[i] = address(to);
+      steps[i] = item;
+    }
+    const int64_t n = rows * columns;
+    if (row[0] == column[0] * columns) return run_row(work_, memory_, n, joined, steps);
+    std::byte* out = pointer(addresses[0]);
+    std::byte* to = joined_.values[0].data();
+    const std::byte* values = compute_chunk(pipeline, memory_, n, joined, steps, to);
+    if (pipeline.store == nullptr) {
+      return pipeline.copy(rows, columns, out, row[0], column[0], values, columns * pipeline.item, pipeline.item);
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      pipeline.store(columns, out + r * row[0], column[0], values + r * columns * pipeline.item);
+    }
+  }
+
+  const Elementwise& work_;
+  ChunkMemory& memory_;
+  ChunkMemory& joined_;
+};
+
+void run(const Elementwise& work, const Frame& frame) {
+  ChunkMemory memory;
+  Addresses addresses{address(work.out.at(frame))};
+  for (size_t i = 0; i < work.tiles.size(); ++i) addresses[i + 1] = address(work.tiles[i].at(frame));
+  const Addresses& row_steps = work.nest.dimensions[1].steps;
+  const Addresses& steps = work.nest.dimensions[0].steps;
+  for_each_plane(work.nest, frame, addresses, [&](int64_t rows, int64_t columns, Addresses at) {
+    if (rows > 1 && columns < kLongRow && !work.by_row) {
+      ChunkMemory joined;
+      return JoinedRows(work, memory, joined).run(rows, columns, at);
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      run_row(work, memory, columns, at, steps);
+      advance(at, row_steps, 1);
+    }
+  });
+}
+
+bool repeats(const Operand& operand) {
+  const auto repeated = [](const Dimension& dimension) { return dimension.step == 0 && dimension.size > 1; };
+  return std::any_of(operand.free.begin(), operand.free.end(), repeated) ||
+         (operand.partition_step == 0 && operand.partitions > 1);
+}
+
+}  // namespace
+
+Kernel prepare_elementwise(const Request& request) {
+  PipelinePlan plan = plan_pipeline(request);
+  auto work = std::make_shared<Elementwise>();
+  work->pipeline = std::move(plan.pipeline);
+  work->out = request.outputs[0];
+  work->tiles = std::move(plan.tiles);
+  work->by_row = request.instruction.accumulate && repeats(work->out);
+  std::array<const Operand*, kMaxOperands> operands{&work->out};
+  for (size_t i = 0; i < work->tiles.size(); ++i) operands[i + 1] = &work->tiles[i];
+  auto nest = make_nest(std::span(operands).first(work->operands()), {.whole = request.whole, .repeats = work->by_row});
+  if (!nest) return {};
+  work->nest = std::move(*nest);
+  return [work](const Frame& frame) { run(*work, frame); };
+}
+
+}  // namespace opentrn::neuroncore::emulator

@@ -1,0 +1,59 @@
+// Preparing instructions: each family turns an instruction with resolved operands into a kernel.
+#pragma once
+
+#include <vector>
+
+#include "neuroncore/emulator/kernels.h"
+#include "neuroncore/emulator/operand.h"
+#include "neuroncore/program.h"
+
+namespace opentrn::neuroncore::emulator {
+
+/// An instruction for one case of the tails. Operands are in the order of the instruction; `whole` says that every
+/// frame asks for all partitions.
+struct Request {
+  const Program& program;
+  const Instruction& instruction;
+  int32_t number = 0;  // of the instruction
+  std::vector<Operand> outputs;
+  std::vector<Operand> inputs;
+  bool whole = true;
+};
+
+/// Any instruction. Instructions on nothing (a size is 0) give an empty kernel.
+Kernel prepare(Request request);
+
+/// A multiplication and the sum of its products as one kernel, when nothing else uses the products; else an empty
+/// kernel.
+Kernel prepare_dot(const Request& product, const Request& sum);
+
+/// True for instructions that compute each partition from the same partition of their operands.
+bool works_by_partition(const Instruction& instruction);
+
+// One function per family of instructions.
+Kernel prepare_elementwise(const Request& request);  // tensor_tensor, tensor_scalar, ..., and converting copies
+Kernel prepare_activation_reduce(const Request& request);
+Kernel prepare_copy(const Operand& out, const Operand& in, bool whole);
+Kernel prepare_select(const Request& request);  // tensor_copy_predicated, select_reduce, affine_select
+Kernel prepare_memset(const Request& request);
+Kernel prepare_iota(const Request& request);
+Kernel prepare_reduce(const Request& request);
+Kernel prepare_partition_reduce(const Request& request);
+Kernel prepare_scan(const Request& request);
+Kernel prepare_max8(const Request& request);
+Kernel prepare_find_index8(const Request& request);
+Kernel prepare_match_replace8(const Request& request);
+Kernel prepare_matmul(const Request& request);
+Kernel prepare_transpose(const Request& request);
+Kernel prepare_shuffle(const Request& request);
+Kernel prepare_dma(const Request& request);
+Kernel prepare_register_load(const Request& request);
+Kernel prepare_library_call(const Request& request);
+
+/// "nc_matmul #12", for errors.
+std::string where(const Request& request);
+
+/// A fault of the program that the checker should have refused.
+[[noreturn]] void refuse(const Request& request, const char* what);
+
+}  // namespace opentrn::neuroncore::emulator

@@ -1,0 +1,12 @@
+// Few rows are limited by memory, not by multiplications: they read the large operand as it lies, and widen it.
+
+inline void matmul_bf16(const MatmulProblem& p) {
+  constexpr int64_t kFewRows = 4;
+  const bool few = std::min(p.m, p.n) <= kFewRows;
+  if (few) return matmul<FloatProduct, BFloat16>(p);
+  matmul<PairProduct, BFloat16>(p);
+}
+
+inline MatmulKernel find_matmul(DType dtype) {
+  return dtype == DType::BF16 ? matmul_bf16 : avx512_kernels().matmul(dtype);
+}

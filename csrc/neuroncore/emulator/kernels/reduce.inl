@@ -1,0 +1,147 @@
+// Reductions of a dense row into one element. Sums and products of floats are carried in double, sums of doubles with
+// the digits lost so far, so that the order of the additions hardly shows.
+
+inline constexpr int64_t kReduceLanes = 32;
+
+/// A sum that carries the digits lost so far (Neumaier).
+struct CompensatedSum {
+  double sum = 0, lost = 0;
+};
+
+template <typename T>
+struct SumOf {
+  using Wide = std::conditional_t<Real<T>, double, std::conditional_t<Complex<T>, std::complex<double>, T>>;
+  static Wide neutral() { return Wide(0); }
+  OPENTRN_INLINE static Wide widen(T x) { return static_cast<Wide>(x); }
+  OPENTRN_INLINE static Wide combine(Wide x, Wide y) { return Add{}(x, y); }
+  OPENTRN_INLINE static T narrow(Wide x) { return static_cast<T>(x); }
+};
+template <>
+struct SumOf<double> {
+  using Wide = CompensatedSum;
+  static Wide neutral() { return {}; }
+  OPENTRN_INLINE static Wide widen(double x) { return {x, 0}; }
+  OPENTRN_INLINE static Wide combine(Wide x, Wide y) {
+    const double sum = x.sum + y.sum;
+    const double lost = std::abs(x.sum) >= std::abs(y.sum) ? (x.sum - sum) + y.sum : (y.sum - sum) + x.sum;
+    return {sum, x.lost + y.lost + lost};
+  }
+  // Infinities and NaN leave NaN behind as the lost digits.
+  static double narrow(Wide x) {
+    return std::abs(x.sum) <= std::numeric_limits<double>::max() ? x.sum + x.lost : x.sum;
+  }
+};
+template <typename T>
+struct ProductOf {
+  using Wide = typename std::conditional_t<std::is_same_v<T, double>, ProductOf<float>, SumOf<T>>::Wide;
+  static Wide neutral() { return Wide(1); }
+  OPENTRN_INLINE static Wide widen(T x) { return static_cast<Wide>(x); }
+  OPENTRN_INLINE static Wide combine(Wide x, Wide y) { return Multiply{}(x, y); }
+  OPENTRN_INLINE static T narrow(Wide x) { return static_cast<T>(x); }
+};
+
+/// Reductions by an operation that neither widens nor rounds.
+template <typename T, typename Function>
+struct Plain {
+  using Wide = T;
+  OPENTRN_INLINE static T widen(T x) { return x; }
+  OPENTRN_INLINE static T combine(T x, T y) { return Function{}(x, y); }
+  OPENTRN_INLINE static T narrow(T x) { return x; }
+};
+template <typename T>
+struct MaxOf : Plain<T, Max> {
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+};
+template <typename T>
+struct MinOf : Plain<T, Min> {
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+};
+template <typename T>
+struct AbsMaxOf : Plain<T, AbsMax> {
+  static T neutral() { return T(0); }
+};
+template <typename T>
+struct AbsMinOf : Plain<T, AbsMin> {
+  static T neutral() { return MinOf<T>::neutral(); }
+};
+template <typename T>
+struct LogicalAndOf : Plain<T, LogicalAnd> {
+  static T neutral() { return T(1); }
+};
+template <typename T>
+struct LogicalOrOf : Plain<T, LogicalOr> {
+  static T neutral() { return T(0); }
+};
+template <typename T>
+struct LogicalXorOf : Plain<T, LogicalXor> {
+  static T neutral() { return T(0); }
+};
+template <typename T>
+struct BitwiseAndOf : Plain<T, BitwiseAnd> {
+  static T neutral() { return static_cast<T>(~T{0}); }
+};
+template <typename T>
+struct BitwiseOrOf : Plain<T, BitwiseOr> {
+  static T neutral() { return T(0); }
+};
+template <typename T>
+struct BitwiseXorOf : Plain<T, BitwiseXor> {
+  static T neutral() { return T(0); }
+};
+
+// Element i goes to lane i % kReduceLanes, the lanes are folded in half until one is left, and *out comes last. Every
+// kernel that is to equal a multiplication and this reduction keeps that order.
+template <typename Reducer>
+OPENTRN_INLINE auto fold_lanes(typename Reducer::Wide* lanes) {
+  for (int64_t width = kReduceLanes / 2; width > 0; width /= 2) {
+    for (int64_t j = 0; j < width; ++j) lanes[j] = Reducer::combine(lanes[j], lanes[j + width]);
+  }
+  return lanes[0];
+}
+
+template <typename T, typename Reducer>
+void reduce_row(int64_t n, std::byte* out, const std::byte* in) {
+  using Wide = typename Reducer::Wide;
+  const T* from = as<T>(in);
+  Wide lanes[kReduceLanes];
+  for (Wide& lane : lanes) lane = Reducer::neutral();
+  int64_t i = 0;
+  for (; i + kReduceLanes <= n; i += kReduceLanes) {
+    for (int64_t j = 0; j < kReduceLanes; ++j) lanes[j] = Reducer::combine(lanes[j], Reducer::widen(from[i + j]));
+  }
+  for (int64_t j = 0; i + j < n; ++j) lanes[j] = Reducer::combine(lanes[j], Reducer::widen(from[i + j]));
+  T* to = as<T>(out);
+  *to = Reducer::narrow(Reducer::combine(Reducer::widen(*to), fold_lanes<Reducer>(lanes)));
+}
+
+template <template <typename> typename Reducer, bool ordered, bool integers>
+ReduceKernel reduction(ComputeType type) {
+  return visit_compute_type(type, []<typename T>() -> ReduceKernel {
+    if constexpr (integers ? Integer<T> : (!ordered || Ordered<T>)) return reduce_row<T, Reducer<T>>;
+    return nullptr;
+  });
+}
+
+inline ReduceKernel find_reduce(AluOp op, ComputeType type) {
+  switch (op) {
+    case AluOp::Add: return reduction<SumOf, false, false>(type);
+    case AluOp::Multiply: return reduction<ProductOf, false, false>(type);
+    case AluOp::Max: return reduction<MaxOf, true, false>(type);
+    case AluOp::Min: return reduction<MinOf, true, false>(type);
+    case AluOp::AbsMax: return reduction<AbsMaxOf, true, false>(type);
+    case AluOp::AbsMin: return reduction<AbsMinOf, true, false>(type);
+    case AluOp::LogicalAnd: return reduction<LogicalAndOf, false, false>(type);
+    case AluOp::LogicalOr: return reduction<LogicalOrOf, false, false>(type);
+    case AluOp::LogicalXor: return reduction<LogicalXorOf, false, false>(type);
+    case AluOp::BitwiseAnd: return reduction<BitwiseAndOf, false, true>(type);
+    case AluOp::BitwiseOr: return reduction<BitwiseOrOf, false, true>(type);
+    case AluOp::BitwiseXor: return reduction<BitwiseXorOf, false, true>(type);
+    default: return nullptr;
+  }
+}
