@@ -73,16 +73,31 @@ bool is_internal(const neuroncore::Buffer& buffer) {
   return buffer.space == neuroncore::Space::Hbm && buffer.role == neuroncore::Role::Internal;
 }
 
+// From the first to the last statement that needs a buffer. A tile that is loaded from it or stored to it may stand for
+// it, so that it needs its memory for as long as the tile lives.
 std::vector<Life> lives(const neuroncore::Program& program, const neuroncore::Structure& structure) {
   const auto phase = [&](int32_t position) {
     return structure.phase[static_cast<size_t>(structure.order[static_cast<size_t>(position)])];
   };
-  std::vector<Life> result;
-  for (size_t b = 0; b < program.buffers.size(); ++b) {
-    if (!is_internal(program.buffers[b]) || structure.last_use[b] < structure.first_use[b]) continue;
-    result.push_back({static_cast<int32_t>(b), phase(structure.first_use[b]), phase(structure.last_use[b])});
+  const size_t count = program.buffers.size();
+  std::vector<Life> all(count);
+  for (size_t b = 0; b < count; ++b) {
+    if (structure.last_use[b] < structure.first_use[b]) continue;
+    all[b] = {static_cast<int32_t>(b), phase(structure.first_use[b]), phase(structure.last_use[b])};
   }
-  return result;
+  for (const neuroncore::Instruction& instruction : program.instructions) {
+    if (instruction.opcode != neuroncore::Opcode::DmaCopy) continue;
+    const auto from = static_cast<size_t>(instruction.inputs[0].buffer);
+    const auto to = static_cast<size_t>(instruction.outputs[0].buffer);
+    const bool from_chip = program.buffers[from].space != neuroncore::Space::Hbm;
+    const bool to_chip = program.buffers[to].space != neuroncore::Space::Hbm;
+    if (to_chip && is_internal(program.buffers[from])) all[from].last = std::max(all[from].last, all[to].last);
+    if (from_chip && is_internal(program.buffers[to])) all[to].first = std::min(all[to].first, all[from].first);
+  }
+  std::erase_if(all, [&](const Life& life) {
+    return life.buffer < 0 || !is_internal(program.buffers[static_cast<size_t>(life.buffer)]);
+  });
+  return all;
 }
 
 int64_t size_of(const neuroncore::Buffer& buffer) {

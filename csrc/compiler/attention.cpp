@@ -28,7 +28,6 @@ using neuroncore::Engine;
 using neuroncore::immediate;
 
 constexpr size_t kFurthestProduct = 64;  // nodes from the first product to the second
-constexpr size_t kLeft = 0, kRight = 1;  // positions in the steps: rows and columns of a [..., rows, columns] location
 
 /// What a step between scores and softmax reads: a number, or a value of the shape of the scores.
 struct Step {

@@ -17,8 +17,9 @@ namespace {
 
 using Family = size_t (*)(Emitter& emitter, size_t first);
 
-constexpr std::array<Family, 10> kFamilies{emit_attention, emit_rows,    emit_dot,  emit_convolution, emit_movement,
-                                           emit_gather,    emit_scatter, emit_scan, emit_window,      emit_library};
+constexpr std::array<Family, 11> kFamilies{emit_attention, emit_rows,   emit_dot,     emit_convolution,
+                                           emit_movement,  emit_gather, emit_scatter, emit_scan,
+                                           emit_window,    emit_check,  emit_library};
 
 size_t emit(Emitter& emitter, size_t first) {
   const ir::Node& node = emitter.node(first);

@@ -46,11 +46,12 @@ Tiles choose_tiles(const Contraction& contraction, const neuroncore::Machine& ma
   Tiles tiles;
   tiles.bank = machine.psum_bank_bytes / size_of(contraction.accumulator);
   tiles.k = std::min<int64_t>(machine.partitions, contraction.k.size);
-  tiles.m = std::min<int64_t>(machine.stationary_free_size, contraction.m.size);
+  // Of about equal height, because a low tile at the edge costs as much as a full one.
+  const int64_t high = ceil_divide(contraction.m.size, machine.stationary_free_size);
+  tiles.m = ceil_divide(contraction.m.size, high);
   tiles.inner = elements(contraction.inner);
   const int64_t widest = std::min(static_cast<int64_t>(machine.moving_free_size), tiles.bank);
   tiles.n = std::min(widest / tiles.inner, contraction.n.size);
-  const int64_t high = ceil_divide(contraction.m.size, tiles.m);
   // Blocks of about equal height.
   tiles.m_per_block = ceil_divide(high, ceil_divide(high, kMostTilesInBlock));
   const int64_t wanted = wanted_blocks(contraction.multiplications());

@@ -206,6 +206,8 @@ Location Emitter::place_row_major(Value value, Range range) {
   return locations_[index_of(value)] = internal(graph_.type(value));
 }
 
+Location Emitter::place_aside(Value value) { return locations_[index_of(value)] = internal(graph_.type(value)); }
+
 bool Emitter::alias(const ir::Node& node) {
   if (!ir::may_alias(node)) return false;
   const Location& operand = location(ir::aliased_operand(node));

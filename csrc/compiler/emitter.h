@@ -50,6 +50,9 @@ class Emitter {
   /// The same, but the value must not lie elsewhere than row-major.
   Location place_row_major(ir::Value value, Range range);
 
+  /// The same, but never in a result of the graph.
+  Location place_aside(ir::Value value);
+
   /// Memory of its own, row-major.
   Location internal(const ir::TensorType& type);
 

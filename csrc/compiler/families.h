@@ -21,6 +21,8 @@ size_t emit_scatter(Emitter& emitter, size_t first);
 size_t emit_scan(Emitter& emitter, size_t first);
 /// Other windows.
 size_t emit_window(Emitter& emitter, size_t first);
+/// Conditions that operators demand.
+size_t emit_check(Emitter& emitter, size_t first);
 /// What has no tile form yet: a host kernel behind a GpSimd library call.
 size_t emit_library(Emitter& emitter, size_t first);
 

@@ -5,7 +5,6 @@
 
 #include "compiler/families.h"
 #include "compiler/movement.h"
-#include "ir/aliases.h"
 
 namespace opentrn::compiler {
 
@@ -44,9 +43,7 @@ size_t emit_library(Emitter& emitter, size_t first) {
   std::vector<Location> operands;
   for (const ir::Value operand : node.operands) operands.push_back(emitter.location(operand));
   std::vector<Location> results;
-  if (!ir::is_check(node)) {
-    for (const ir::Value result : node.results) results.push_back(emitter.place(result, {first, first + 1}, false));
-  }
+  for (const ir::Value result : node.results) results.push_back(emitter.place(result, {first, first + 1}, false));
   std::vector<ir::View> operand_views, result_views;
   std::vector<neuroncore::Access> inputs, outputs;
   for (const Location& location : operands) {
@@ -60,7 +57,6 @@ size_t emit_library(Emitter& emitter, size_t first) {
   neuroncore::LibraryCall call{std::string(ir::name(node.op)), describe(emitter, node), estimated_cycles(emitter, node),
                                emitter.library()(node, operand_views, result_views)};
   emitter.program().library_call(std::move(call), std::move(outputs), std::move(inputs));
-  if (ir::is_check(node)) emitter.alias(node);
   return 1;
 }
 

@@ -70,6 +70,8 @@ struct Description {
 
   const Slot& slot(const Use& use) const { return slots[static_cast<size_t>(use.slot)]; }
   bool has_reduction() const { return reduced != 0; }
+  /// A step may stop the program.
+  bool may_trap() const;
 };
 
 /// Dimensions of the space that a value has.

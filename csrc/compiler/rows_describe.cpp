@@ -302,11 +302,19 @@ uint64_t spanned(const std::vector<int32_t>& dimensions) {
   return result;
 }
 
+bool Description::may_trap() const {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.node->op == Op::CustomCall; });
+}
+
 Description describe(Emitter& emitter, const passes::Run& run) { return Describer(emitter, run).describe(); }
 
 void place_results(Emitter& emitter, const passes::Run& run, Description& description) {
   for (Slot& slot : description.slots) {
     if (!slot.stored) continue;
+    if (description.may_trap()) {  // a tile is stored before the next one is checked
+      slot.location = emitter.place_aside(slot.value);
+      continue;
+    }
     slot.location = emitter.place(slot.value, {run.first, run.last}, is_per_element(emitter, description, slot));
   }
   for (const View& view : description.views) {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "compiler/rows_ops.h"
+#include "ir/custom_calls.h"
 
 namespace opentrn::compiler::rows {
 
@@ -176,6 +177,7 @@ bool has_tile_form(const ir::Graph& graph, const ir::Node& node) {
   const DType result = graph.type(node.results[0]).dtype;
   if (node.op == Op::Iota) return is_integer(result) || is_float(result);
   if (node.op == Op::Reduce) return is_reducible(graph, node);
+  if (node.op == Op::CustomCall) return node.as<ir::CustomCallAttributes>().target == ir::kCheckedIndex;
   if (!ir::is_elementwise(node.op) || node.operands.empty() || node.operands.size() > kMostOperands) return false;
   const DType dtype = graph.type(node.operands[0]).dtype;
   switch (node.op) {

@@ -63,6 +63,7 @@ class StepEmitter {
       case Op::Convert: return emit_convert();
       case Op::Complex: return emit_complex();
       case Op::Real: return copy(output(), operand(0));
+      case Op::CustomCall: return emit_checked_index();
       case Op::Imag: return emit_imag();
       case Op::BroadcastInDim:
       case Op::Reshape:
@@ -169,6 +170,11 @@ class StepEmitter {
         program().tensor_copy(out, tiles_.read(use, over_));
       }
     }
+  }
+
+  void emit_checked_index() {
+    const auto& call = step_.node->as<ir::CustomCallAttributes>();
+    program().checked_index(output(), operand(0), make_index_check(call.integers, call.text));
   }
 
   void emit_imag() {

@@ -17,9 +17,9 @@ using neuroncore::Access;
 using neuroncore::Builder;
 using Attributes = ir::ReduceWindowAttributes;
 
-constexpr size_t kOut = 0, kIn = 1;        // positions in the steps
-constexpr int64_t kLargestWindow = 1024;   // places; beyond, one pass for each of them is no reasonable form
-constexpr int64_t kElementsInTile = 4096;  // of each partition
+constexpr size_t kOut = 0, kIn = 1;       // positions in the steps
+constexpr int64_t kLargestWindow = 1024;  // places; beyond, one pass for each of them is no reasonable form
+constexpr int64_t kElementsInTile = 512;  // of each partition: all places of the window then read the same few rows
 constexpr size_t kFreeDimensions = 3;
 
 int64_t places(const Attributes& window) { return element_count(window.window_dimensions); }

@@ -18,8 +18,8 @@ using ir::Overlap;
 
 /// What can be said about a compiled module. Engines without programs leave everything empty.
 struct ProgramFacts {
-  std::vector<std::string> library_calls;         // primitives without a tile form, once per call
-  std::vector<std::string> without_native_unit;   // what the chip has no unit for, each once
+  std::vector<std::string> library_calls;        // primitives without a tile form, once per call
+  std::vector<std::string> without_native_unit;  // what the chip has no unit for, each once
 };
 
 /// A compiled module. `run` may be called from several threads at once.

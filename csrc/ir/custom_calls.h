@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "base/index_check.h"
+
 namespace opentrn::ir {
 
 /// (index: int32 or int64, any shape) -> same type. Adds the size to negative indices and raises IndexError when one
@@ -10,12 +12,7 @@ namespace opentrn::ir {
 /// text = the operator shown in the error.
 inline constexpr std::string_view kCheckedIndex = "opentrn.checked_index";
 
-/// What a checked index accepts and which error it raises otherwise; PyTorch's operators differ in this.
-enum class IndexRule {
-  WrapNegative,        // [-size, size), IndexError
-  NonNegative,         // [0, size), IndexError
-  NonNegativeRuntime,  // [0, size), RuntimeError
-};
+using opentrn::IndexRule;
 
 /// (condition: i1, scalar; value: any) -> value's type. Passes `value` through; raises RuntimeError with `text` when
 /// the condition is false. integers = {}.

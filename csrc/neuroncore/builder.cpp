@@ -1,5 +1,6 @@
 #include "neuroncore/builder.h"
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 
@@ -52,6 +53,13 @@ Builder::Builder(std::string name, std::string target) {
 int32_t Builder::add_buffer(Buffer buffer) {
   program_.buffers.push_back(std::move(buffer));
   return static_cast<int32_t>(program_.buffers.size()) - 1;
+}
+
+int32_t Builder::add_text(std::string text) {
+  const auto known = std::find(program_.texts.begin(), program_.texts.end(), text);
+  if (known != program_.texts.end()) return static_cast<int32_t>(known - program_.texts.begin());
+  program_.texts.push_back(std::move(text));
+  return static_cast<int32_t>(program_.texts.size()) - 1;
 }
 
 int32_t Builder::parameter(int32_t index, DType dtype, int64_t elements) {
@@ -315,6 +323,19 @@ Instruction& Builder::dma_copy(Access dst, Access src, Engine engine) {
 Instruction& Builder::register_load(int32_t register_index, Access src) {
   Instruction& instruction = append(Opcode::RegisterLoad, Engine::Sync, {}, {std::move(src)});
   instruction.register_index = register_index;
+  return instruction;
+}
+
+Instruction& Builder::checked_index(Access dst, Access index, IndexCheck check) {
+  Instruction& instruction = append(Opcode::CheckedIndex, Engine::GpSimd, {std::move(dst)}, {std::move(index)});
+  instruction.integers = {check.size, check.dimension, static_cast<int64_t>(check.rule)};
+  instruction.text = add_text(std::move(check.where));
+  return instruction;
+}
+
+Instruction& Builder::check(Access predicate, std::string message) {
+  Instruction& instruction = append(Opcode::Check, Engine::GpSimd, {}, {std::move(predicate)});
+  instruction.text = add_text(std::move(message));
   return instruction;
 }
 

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/index_check.h"
 #include "neuroncore/program.h"
 
 namespace opentrn::neuroncore {
@@ -74,6 +75,8 @@ class Builder {
   Instruction& nc_stream_shuffle(Access dst, Access src, std::vector<int64_t> mask);
   Instruction& dma_copy(Access dst, Access src, Engine engine = Engine::Sync);
   Instruction& register_load(int32_t register_index, Access src);
+  Instruction& checked_index(Access dst, Access index, IndexCheck check);
+  Instruction& check(Access predicate, std::string message);
   Instruction& library_call(LibraryCall call, std::vector<Access> outputs, std::vector<Access> inputs);
 
   const Buffer& buffer(int32_t id) const { return program_.buffers[static_cast<size_t>(id)]; }
@@ -81,6 +84,7 @@ class Builder {
 
  private:
   int32_t add_buffer(Buffer buffer);
+  int32_t add_text(std::string text);
   Instruction& append(Opcode opcode, Engine engine, std::vector<Access> outputs, std::vector<Access> inputs);
   static void set_scalar(Instruction& instruction, int position, ScalarOperand scalar);
 

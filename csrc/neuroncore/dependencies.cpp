@@ -50,6 +50,7 @@ class Needs {
     for (size_t b = 0; b < by_buffer_.size(); ++b) within(static_cast<int32_t>(b));
     for (const auto& [one, other] : shared_memory(program, structure)) between(one, other);
     for (const SharedMemory& shared : program.shared) in_place(shared);
+    behind_traps();
   }
 
   std::vector<std::vector<Need>> take() { return std::move(needs_); }
@@ -102,6 +103,21 @@ class Needs {
     for (const Footprint& read : by_buffer_[static_cast<size_t>(parameter)]) {
       for (const Footprint& write : by_buffer_[static_cast<size_t>(result)]) {
         if (write.writes && position(read) < position(write)) require(write, read, 0, result);
+      }
+    }
+  }
+
+  /// A program that ends with an error has written no result behind the instruction that ended it.
+  void behind_traps() {
+    std::vector<Footprint> before;
+    for (const int32_t number : structure_.order) {
+      const Instruction& instruction = program_.instructions[static_cast<size_t>(number)];
+      if (traps(instruction.opcode)) before.push_back({number, true});
+      for (const Access& access : instruction.outputs) {
+        if (program_.buffers[static_cast<size_t>(access.buffer)].role != Role::Result) continue;
+        for (const Footprint& trap : before) {
+          if (trap.instruction != number) require({number, true, &access}, trap, 0, access.buffer);
+        }
       }
     }
   }

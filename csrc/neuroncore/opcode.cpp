@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 5> kEngineNames{"tensor", "vector", "scal
 // AWS Neuron documentation, "NKI ISA" (engines, operands, limits; costs from the reference of SDK 2.26). A custom
 // operator of the GpSimd cores is a program, not a unit: its cost is an estimate. N elements per partition, MIN = 64
 // cycles.
-constexpr std::array<OpcodeInfo, 23> kOpcodes{{
+constexpr std::array<OpcodeInfo, 25> kOpcodes{{
     {Opcode::NcMatmul, "nc_matmul", "T", 2, 2, 1, 1, "dst[M,N] PSUM, stationary[K,M] SBUF, moving[K,N] SBUF",
      "dst (+)= stationary^T x moving, accumulated in float32",
      "K, M <= 128; N <= 512 (v4: 4096); float32 only with float32; dst float32 (v4: or bfloat16), in one PSUM bank "
@@ -86,6 +86,14 @@ constexpr std::array<OpcodeInfo, 23> kOpcodes{{
      "DMA: 2 us + bytes / rate of the DMA engines and HBM", checker::dma_copy, nullptr},
     {Opcode::RegisterLoad, "register_load", "TVSGY", 1, 1, 0, 0, "src[1,1] HBM or SBUF, 32-bit integer",
      "register = src", "one element", "estimate: 64", checker::register_load, cost::one_register},
+    {Opcode::CheckedIndex, "checked_index", "G", 1, 1, 1, 1, "dst SBUF, index SBUF, int32 or int64",
+     "dst = index < 0 ? index + size : index; an index that lies outside ends the program with its error",
+     "custom operator: integers are the size, the dimension shown in the error and the rule (0: negative indices count "
+     "from the end, 1: IndexError, 2: RuntimeError)",
+     "estimate: 150 + N", checker::checked_index, cost::plain},
+    {Opcode::Check, "check", "G", 1, 1, 0, 0, "predicate SBUF, bool or uint8",
+     "an element that is zero ends the program with RuntimeError", "custom operator", "estimate: 150 + N",
+     checker::check_predicate, cost::plain},
     {Opcode::LibraryCall, "library_call", "G", 0, 1 << 20, 0, 1 << 20, "HBM", "outputs = function(inputs)",
      "none: a program of the GpSimd cores", "estimate of the call", checker::library_call, cost::library},
 }};

@@ -37,6 +37,8 @@ enum class Opcode : uint8_t {
   NcStreamShuffle,        // out = in0 with the partitions of every group of 32 permuted by `integers`; 255 keeps out
   DmaCopy,                // out = in0, casting, broadcasting, transposing, gathering (in) and scattering (out)
   RegisterLoad,           // register = the one integer in0
+  CheckedIndex,           // out = in0, plus the size where negative; traps on an index that lies outside
+  Check,                  // traps when an element of in0 is zero
   LibraryCall,            // outputs = library[...](inputs)
 };
 
@@ -64,6 +66,9 @@ struct OpcodeInfo {
   /// Engine cycles of one execution (cost.h); null for DMA, whose time depends on bytes and pieces.
   double (*cycles)(const Program& program, const Instruction& instruction, const Machine& machine);
 };
+
+/// True for instructions that may end the program with an error. Results are written only behind those before them.
+inline bool traps(Opcode opcode) { return opcode == Opcode::CheckedIndex || opcode == Opcode::Check; }
 
 std::span<const OpcodeInfo> opcodes();
 const OpcodeInfo& info(Opcode opcode);

@@ -118,6 +118,7 @@ struct Instruction {
   std::vector<Term> terms;        // added to the base of iota and affine_select: where a tile lies in the whole
   int32_t library = -1;           // library_call: index in Program::library
   int32_t register_index = -1;    // register_load: destination
+  int32_t text = -1;              // checked_index, check: index in Program::texts
 
   std::vector<Wait> waits;
 };
@@ -160,6 +161,7 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<std::vector<std::byte>> constants;  // by Buffer::index
   std::vector<LibraryCall> library;
+  std::vector<std::string> texts;  // of errors: the operator of checked_index, the message of check
   std::vector<Instruction> instructions;
   std::vector<Loop> loops;
   std::vector<Statement> body;

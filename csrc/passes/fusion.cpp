@@ -78,7 +78,7 @@ class RunFinder {
       if (is_view_of_others(node) && rules_.is_view(node)) continue;
       if (!rules_.takes(node) || !take(node)) break;
       run_.last = i + 1;
-      if (++nodes_ == rules_.most_nodes) break;
+      if (++nodes_ == rules_.most_nodes || node.op == Op::CustomCall) break;
     }
     return std::move(run_);
   }
@@ -122,6 +122,7 @@ class RunFinder {
 
   bool take(const ir::Node& node) {
     if (node.op == Op::Reduce) return take_reduce(node);
+    if (node.op == Op::CustomCall && run_.reduced != 0) return false;
     const Dims& result = shape(node.results[0]);
     if (result.size() > kMostDimensions) return false;
     Mapping mapping(result.size(), -1);
@@ -285,8 +286,10 @@ class RunFinder {
     for (size_t d = 0; d < moved.size(); ++d) {
       if (run_.space[d] != 1 && moved[d] < 0) return false;
     }
-    for (SpaceValue& value : run_.made) {
-      for (int32_t& d : value.dimensions) d = d < 0 ? d : moved[static_cast<size_t>(d)];
+    for (std::vector<SpaceValue>* values : {&run_.made, &run_.operands}) {
+      for (SpaceValue& value : *values) {
+        for (int32_t& d : value.dimensions) d = d < 0 ? d : moved[static_cast<size_t>(d)];
+      }
     }
     run_.space = to;
     return true;

@@ -34,7 +34,8 @@ struct Run {
 };
 
 struct RunRules {
-  /// True for nodes that have a form in such a pass; they are element-wise, iota or reduce.
+  /// True for nodes that have a form in such a pass; they are element-wise, iota, reduce or custom calls. A custom call
+  /// may stop the program: it ends its run, and there are no reductions before it.
   FunctionRef<bool(const ir::Node&)> takes;
   /// True for nodes whose result is another look at an operand that was made before the run.
   FunctionRef<bool(const ir::Node&)> is_view;

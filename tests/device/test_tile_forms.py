@@ -88,7 +88,7 @@ ANY = {
     "roll": lambda t: t["x"].roll(3, 1),
     "arange": lambda t: torch.arange(3, 300, device="neuron", dtype=t["x"].dtype),
     "copy": lambda t: t["x"].t().contiguous(),
-    "copy with a cast": lambda t: t["x"].to(torch.float32),
+    "copy with a cast": lambda t: t["x"].to(torch.float16),
 }
 INTEGER = {
     "floor_divide": lambda t: t["x"] // (t["y"].abs() + 1),

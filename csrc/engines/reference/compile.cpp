@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "ir/aliases.h"
 #include "engines/reference/program.h"
 #include "engines/reference/storage.h"
+#include "ir/aliases.h"
 
 namespace opentrn::engines::reference {
 

@@ -1,7 +1,7 @@
 // The custom calls of ir/custom_calls.h.
 #include <array>
-#include <cstring>
 
+#include "base/index_check.h"
 #include "engines/reference/kernel.h"
 #include "engines/reference/loops.h"
 #include "ir/custom_calls.h"
@@ -10,30 +10,16 @@ namespace opentrn::engines::reference {
 
 namespace {
 
-ir::IndexRule rule_of(const ir::CustomCallAttributes& call) {
-  return call.integers.size() > 2 ? static_cast<ir::IndexRule>(call.integers[2]) : ir::IndexRule::WrapNegative;
-}
-
-[[noreturn]] void raise_index_error(const ir::CustomCallAttributes& call, int64_t index) {
-  const bool runtime = rule_of(call) == ir::IndexRule::NonNegativeRuntime;
-  raise(runtime ? ErrorKind::Runtime : ErrorKind::Index,
-        {.where = call.text,
-         .what = concat("index ", index, " is out of bounds for dimension ", call.integers[1], " with size ",
-                        call.integers[0])});
-}
-
 template <typename T>
 Kernel checked_index(const Problem& problem) {
   const std::array<const View*, 2> views{&problem.results[0], &problem.operands[0]};
   const auto& call = problem.node.as<ir::CustomCallAttributes>();
-  return [nest = make_nest(views), call](std::byte* const* operands, std::byte* const* results) {
-    const int64_t size = call.integers[0];
-    const int64_t lowest = rule_of(call) == ir::IndexRule::WrapNegative ? -size : 0;
+  return [nest = make_nest(views), check = make_index_check(call.integers, call.text)](std::byte* const* operands,
+                                                                                       std::byte* const* results) {
     run_sequential(nest, {results[0], operands[0]}, [&](int64_t n, std::byte* const* pointers, const int64_t* steps) {
       for (int64_t i = 0; i < n; ++i) {
         const int64_t index = *as<T>(pointers[1] + i * steps[1]);
-        if (index < lowest || index >= size) raise_index_error(call, index);
-        *as<T>(pointers[0] + i * steps[0]) = static_cast<T>(index < 0 ? index + size : index);
+        *as<T>(pointers[0] + i * steps[0]) = static_cast<T>(checked(check, index));
       }
     });
   };
@@ -42,7 +28,7 @@ Kernel checked_index(const Problem& problem) {
 Kernel check(const Problem& problem) {
   const std::string message = problem.node.as<ir::CustomCallAttributes>().text;
   return [message](std::byte* const* operands, std::byte* const*) {
-    if (*operands[0] == std::byte{0}) throw Error(ErrorKind::Runtime, message);
+    if (*operands[0] == std::byte{0}) raise_failed_check(message);
   };
 }
 

@@ -28,6 +28,8 @@ void nc_match_replace8(InstructionCheck& check);
 void nc_stream_shuffle(InstructionCheck& check);
 void dma_copy(InstructionCheck& check);
 void register_load(InstructionCheck& check);
+void checked_index(InstructionCheck& check);
+void check_predicate(InstructionCheck& check);
 void library_call(InstructionCheck& check);
 
 }  // namespace opentrn::neuroncore::checker

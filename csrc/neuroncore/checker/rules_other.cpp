@@ -1,6 +1,7 @@
 // Fills, searches, movement between partitions and memories, control.
 #include <array>
 
+#include "base/index_check.h"
 #include "neuroncore/checker/rules.h"
 
 namespace opentrn::neuroncore::checker {
@@ -58,6 +59,13 @@ void index_tile(InstructionCheck& check, const Access& access) {
   if (elements % indices != 0)
     check.fail("index-count", "the elements of a partition do not divide among its indices",
                concat(elements, " elements, ", indices, " indices"), "a multiple");
+}
+
+/// What an instruction that traps says.
+void text_exists(InstructionCheck& check) {
+  const int32_t text = check.instruction().text;
+  if (text < 0 || static_cast<size_t>(text) >= check.program().texts.size())
+    check.fail("text", "there is no such text", concat(text), concat(check.program().texts.size(), " texts"));
 }
 
 }  // namespace
@@ -140,6 +148,25 @@ void register_load(InstructionCheck& check) {
   if (elements != 1) check.fail("element-count", "a register takes one element", concat(elements), "1");
   if (!is_integer(check.in(0).dtype))
     check.fail("dtype", "a register takes an integer", std::string(name(check.in(0).dtype)), "an integer");
+}
+
+void checked_index(InstructionCheck& check) {
+  constexpr std::array kTypes{DType::I32, DType::I64};
+  constexpr auto kLastRule = static_cast<int64_t>(IndexRule::NonNegativeRuntime);
+  check.same_extent(check.in(0), "the index", check.out());
+  check.same_dtype(check.in(0), "the index", check.out());
+  check.dtype_is(check.in(0), "the index", kTypes);
+  const std::vector<int64_t>& integers = check.instruction().integers;
+  if (integers.size() != 3 || integers[0] < 0 || integers[2] < 0 || integers[2] > kLastRule)
+    check.fail("index-check", "size, dimension and rule of the check are missing or make no sense",
+               concat(integers.size(), " numbers"), concat("a size, a dimension and a rule of 0 .. ", kLastRule));
+  text_exists(check);
+}
+
+void check_predicate(InstructionCheck& check) {
+  constexpr std::array kTypes{DType::Bool, DType::U8};
+  check.dtype_is(check.in(0), "the predicate", kTypes);
+  text_exists(check);
 }
 
 void library_call(InstructionCheck& check) {

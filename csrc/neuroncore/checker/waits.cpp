@@ -44,13 +44,17 @@ void check_hazards(const Program& program, const Structure& structure, std::vect
         missing.buffer < 0 ? "a register" : "buffer " + program.buffers[static_cast<size_t>(missing.buffer)].name;
     const std::string when =
         missing.wait.iterations == 0 ? "" : concat(" of ", missing.wait.iterations, " iterations ago");
-    found.push_back({"hazard", missing.instruction,
-                     to_string({.where = label(program, missing.instruction),
-                                .what = concat("nothing orders it behind ", label(program, missing.wait.instruction),
-                                               when, ", which touches the same memory on another queue"),
-                                .got = memory,
-                                .expected = "a wait",
-                                .action = "call add_waits"})});
+    const Instruction& waited = program.instructions[static_cast<size_t>(missing.wait.instruction)];
+    const std::string_view why = traps(waited.opcode) && waited.outputs.empty()
+                                     ? ", which may end the program before it writes a result"
+                                     : ", which touches the same memory on another queue";
+    found.push_back(
+        {"hazard", missing.instruction,
+         to_string({.where = label(program, missing.instruction),
+                    .what = concat("nothing orders it behind ", label(program, missing.wait.instruction), when, why),
+                    .got = memory,
+                    .expected = "a wait",
+                    .action = "call add_waits"})});
   }
 }
 

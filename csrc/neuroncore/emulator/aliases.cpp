@@ -6,6 +6,7 @@
 
 #include "neuroncore/emulator/instructions/prepare.h"
 #include "neuroncore/emulator/mapping.h"
+#include "neuroncore/emulator/sharing.h"
 #include "neuroncore/structure.h"
 
 namespace opentrn::neuroncore::emulator {
@@ -109,6 +110,7 @@ class Analysis {
     for (size_t i = 0; i < instruction.inputs.size(); ++i) add(instruction.inputs[i], false, i);
     for (size_t i = 0; i < instruction.outputs.size(); ++i) add(instruction.outputs[i], true, i);
     if (instruction.opcode == Opcode::RegisterLoad) register_loads_.push_back(position);
+    if (traps(instruction.opcode)) traps_.push_back(position);
   }
 
   void find_shared_memory() {
@@ -186,6 +188,12 @@ class Analysis {
                                          [&](int32_t at) { return at >= span.first && at <= span.last; });
   }
 
+  // A result is not written before a check that the program has put in front of it.
+  bool may_trap(const Access& destination, const Span& span) const {
+    if (program_.buffers[static_cast<size_t>(destination.buffer)].role != Role::Result) return false;
+    return std::any_of(traps_.begin(), traps_.end(), [&](int32_t at) { return at >= span.first && at <= span.last; });
+  }
+
   static Candidate make_candidate(const Use& dma, int32_t tile, int32_t hbm) {
     Candidate candidate;
     candidate.tile = tile;
@@ -225,7 +233,8 @@ class Analysis {
   // Some layouts are worth a copy: kernels then run along dense rows.
   bool reads_well(const Use& use, const Access& hbm, size_t readers, int32_t loop) const {
     const Instruction& reader = instruction_of(use);
-    if (reader.opcode == Opcode::NcMatmul) return free_step(hbm) == 1 || !is_repeated(loop, use.instruction);
+    if (reader.opcode == Opcode::NcMatmul)
+      return free_step(hbm) == 1 || std::abs(hbm.pattern[0].step) == 1 || !is_repeated(loop, use.instruction);
     if (reader.opcode == Opcode::TensorReduce || reader.opcode == Opcode::DmaCopy) return true;
     return !is_transposed(hbm) && (readers == 1 || free_step(hbm) <= 4);
   }
@@ -259,6 +268,7 @@ class Analysis {
       candidate.replacements.push_back({use, std::move(*translated)});
     }
     if (candidate.replacements.empty() || registers_change(destination, candidate.span)) return std::nullopt;
+    if (may_trap(destination, candidate.span)) return std::nullopt;
     return candidate;
   }
 
@@ -324,7 +334,7 @@ class Analysis {
 
   // The only instruction in both spans reads and writes the same places, element by element.
   bool meet_safely(const Candidate& load, const Candidate& store) const {
-    if (load.span.last != store.span.first) return false;
+    if (load.span.last != store.span.first || !same_start(program_, load.hbm, store.hbm)) return false;
     const auto is_here = [&](const Replacement& one) { return one.use.position == store.span.first; };
     const auto out = std::find_if(store.replacements.begin(), store.replacements.end(), is_here);
     if (out == store.replacements.end() || !is_elementwise(instruction_of(out->use))) return false;
@@ -414,6 +424,7 @@ class Analysis {
   std::vector<std::vector<Use>> uses_;        // by buffer, in program order
   std::vector<std::vector<int32_t>> shared_;  // by HBM buffer: those that may be the same memory, itself included
   std::vector<int32_t> register_loads_;
+  std::vector<int32_t> traps_;  // positions
   std::vector<Candidate> loads_, stores_;
   std::vector<int32_t> by_dma_;  // the store candidate of an instruction
   std::vector<Assumption> assumptions_;
@@ -429,45 +440,13 @@ Program without_constants(const Program& program) {
   copy.target = program.target;
   copy.buffers = program.buffers;
   copy.library = program.library;
+  copy.texts = program.texts;
   copy.instructions = program.instructions;
   copy.loops = program.loops;
   copy.body = program.body;
   copy.shared = program.shared;
   copy.registers = program.registers;
   return copy;
-}
-
-bool may_share_memory(const Program& program, int32_t left, int32_t right) {
-  if (left == right) return true;
-  const Buffer& one = program.buffers[static_cast<size_t>(left)];
-  const Buffer& other = program.buffers[static_cast<size_t>(right)];
-  if (one.role == Role::Internal && other.role == Role::Internal) {
-    if (one.address < 0 || other.address < 0) return false;
-    const int64_t one_end = one.address + one.elements * size_of(one.dtype);
-    const int64_t other_end = other.address + other.elements * size_of(other.dtype);
-    return one.address < other_end && other.address < one_end;
-  }
-  const Buffer& result = one.role == Role::Result ? one : other;
-  const Buffer& parameter = one.role == Role::Result ? other : one;
-  if (result.role != Role::Result || parameter.role != Role::Parameter) return false;
-  return std::any_of(program.shared.begin(), program.shared.end(), [&](const SharedMemory& pair) {
-    return pair.result == result.index && pair.parameter == parameter.index;
-  });
-}
-
-bool same_places(const Access& left, const Access& right) {
-  const auto same_term = [](const Term& one, const Term& other) {
-    return one.index == other.index && one.coefficient == other.coefficient && one.is_register == other.is_register;
-  };
-  // Sizes agree where both are operands of one instruction; steps of single elements do not matter.
-  const auto same_dimension = [](const PatternDimension& one, const PatternDimension& other) {
-    return one.size == other.size && (one.step == other.step || one.size == 1);
-  };
-  return left.offset == right.offset && left.partition == right.partition &&
-         size_of(left.dtype) == size_of(right.dtype) &&
-         std::equal(left.terms.begin(), left.terms.end(), right.terms.begin(), right.terms.end(), same_term) &&
-         std::equal(left.pattern.begin(), left.pattern.end(), right.pattern.begin(), right.pattern.end(),
-                    same_dimension);
 }
 
 }  // namespace opentrn::neuroncore::emulator

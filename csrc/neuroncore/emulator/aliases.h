@@ -27,10 +27,4 @@ Shortened without_copies(const Program& program);
 /// A program that shares everything with another one but the data of its constants.
 Program without_constants(const Program& program);
 
-/// True when the two HBM buffers may be the same memory.
-bool may_share_memory(const Program& program, int32_t left, int32_t right);
-
-/// True when element for element both accesses are the same places, provided that their buffers begin at one address.
-bool same_places(const Access& left, const Access& right);
-
 }  // namespace opentrn::neuroncore::emulator

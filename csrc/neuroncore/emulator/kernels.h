@@ -50,6 +50,26 @@ struct MatmulProblem {
 };
 using MatmulKernel = void (*)(const MatmulProblem& problem);
 
+/// Products of `chunk` steps of k, the first one overwriting and each other one accumulating, whose sums are stored as
+/// another type: bit for bit what MatmulKernel gives for every chunk one after the other, on tiles of more than
+/// kFewLines rows and columns, and `store` for every row. `chunk` is even and divides 1024; a single one may be odd,
+/// and up to 1024.
+struct ChainProblem {
+  int64_t k = 0, m = 0, n = 0;
+  int64_t chunk = 0;
+  const std::byte* stationary = nullptr;
+  int64_t stationary_k = 0, stationary_m = 0;
+  const std::byte* moving = nullptr;
+  int64_t moving_k = 0, moving_n = 0;
+  StoreKernel store = nullptr;  // from float32
+  std::byte* out = nullptr;
+  int64_t out_m = 0, out_n = 0;  // bytes
+};
+using ChainKernel = void (*)(const ChainProblem& problem);
+
+/// Tiles with as many rows or columns, or fewer, may be summed in another order.
+inline constexpr int64_t kFewLines = 16;
+
 /// The kernels of one instruction set. Entries are null where an operation has no meaning for a type.
 struct KernelTable {
   std::string_view instruction_set;  // "baseline", "avx2", "avx512", "avx512bf16", "portable"
@@ -64,6 +84,8 @@ struct KernelTable {
   CopyKernel (*copy)(int64_t item_size);
   /// Element type of both operands: F32, BF16, F16, F8*, F64 (out is then double, passed as float*).
   MatmulKernel (*matmul)(DType dtype);
+  /// Element type of both operands: F32, BF16, F16.
+  ChainKernel (*chain)(DType dtype);
 };
 
 /// The tables this machine can execute, slowest first.

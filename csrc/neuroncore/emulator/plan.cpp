@@ -7,6 +7,8 @@ namespace opentrn::neuroncore::emulator {
 
 namespace {
 
+constexpr int64_t kProductsInAStep = 8;  // of a vector, for deciding on threads
+
 Shortened as_it_is(const Program& program) { return {.program = without_constants(program), .assumptions = {}}; }
 
 // Of one operand, from the start of the block to its end.
@@ -45,7 +47,16 @@ std::vector<Node> Plan::add_body(const std::vector<Statement>& body) {
   const auto close_run = [&] {
     if (!run.empty()) nodes.push_back({.loop = -1, .group = add_group(std::exchange(run, {}))});
   };
-  for (const Statement& statement : body) {
+  for (size_t i = 0; i < body.size(); ++i) {
+    const Statement& statement = body[i];
+    if (options_.optimise) {
+      if (auto product = find_product(program(), uses_, std::span(body).subspan(i))) {
+        close_run();
+        i += product->statements - 1;
+        nodes.push_back({.loop = -1, .group = add_product(std::move(*product))});
+        continue;
+      }
+    }
     if (statement.loop < 0) {
       run.push_back(statement.instruction);
       continue;
@@ -90,15 +101,17 @@ std::vector<int32_t> Plan::buffers_of(const std::vector<Node>& nodes) const {
   return buffers;
 }
 
+void Plan::note_tails(Group& group, const Access& access) const {
+  for (const PatternDimension& dimension : access.pattern) {
+    if (dimension.tail_loop < 0 || dimension.tail == dimension.size) continue;
+    if (program().loops[static_cast<size_t>(dimension.tail_loop)].count == 1) continue;  // always the last iteration
+    if (std::count(group.tail_loops.begin(), group.tail_loops.end(), dimension.tail_loop) == 0)
+      group.tail_loops.push_back(dimension.tail_loop);
+  }
+}
+
 void Plan::note_tails(Group& group, const Instruction& instruction) const {
-  const auto look = [&](const Access& access) {
-    for (const PatternDimension& dimension : access.pattern) {
-      if (dimension.tail_loop < 0 || dimension.tail == dimension.size) continue;
-      if (program().loops[static_cast<size_t>(dimension.tail_loop)].count == 1) continue;  // always the last iteration
-      if (std::count(group.tail_loops.begin(), group.tail_loops.end(), dimension.tail_loop) == 0)
-        group.tail_loops.push_back(dimension.tail_loop);
-    }
-  };
+  const auto look = [&](const Access& access) { note_tails(group, access); };
   std::for_each(instruction.outputs.begin(), instruction.outputs.end(), look);
   std::for_each(instruction.inputs.begin(), instruction.inputs.end(), look);
 }
@@ -129,9 +142,26 @@ int32_t Plan::add_group(const std::vector<int32_t>& instructions) {
       bytes = bytes_of_block(tile, tile.partitions - shape.partitions, shape.block);
     }
   }
+  return add(std::move(group));
+}
+
+int32_t Plan::add(std::unique_ptr<Group> group) {
   group->variants = std::vector<std::atomic<const Variant*>>(size_t{1} << group->tail_loops.size());
   groups_.push_back(std::move(group));
   return static_cast<int32_t>(groups_.size()) - 1;
+}
+
+int32_t Plan::add_product(Product product) {
+  auto group = std::make_unique<Group>();
+  StripShape& shape = group->shapes.emplace_back();
+  shape.instructions = product.instructions;
+  for (const Access* access : {&product.stationary, &product.moving, &product.out}) {
+    shape.used_buffers.push_back(access->buffer);
+    note_tails(*group, *access);
+  }
+  group->work.push_back(product.multiplications / kProductsInAStep);
+  group->product = std::move(product);
+  return add(std::move(group));
 }
 
 void Plan::place() {
@@ -145,8 +175,8 @@ void Plan::place() {
   }
 }
 
-// Blocks of partitions write results before later blocks read parameters. Outside of loops the program only promises that
-// it reads before it writes.
+// Blocks of partitions and whole products write results before later ones read parameters. Outside of loops the program
+// only promises that it reads before it writes.
 void Plan::note_assumptions() {
   const auto note = [&](const Buffer& parameter, const Buffer& result) {
     const auto shared = [&](const SharedMemory& pair) {
@@ -160,7 +190,8 @@ void Plan::note_assumptions() {
   for (const Node& node : body_) {
     if (node.group < 0) continue;
     for (const StripShape& shape : group(node.group).shapes) {
-      if (!shape.by_partition || shape.partitions == 1) continue;
+      const bool in_pieces = shape.by_partition && shape.partitions > 1;
+      if (!in_pieces && !group(node.group).product) continue;
       for (const int32_t read : shape.used_buffers) {
         const Buffer& parameter = program().buffers[static_cast<size_t>(read)];
         if (parameter.space != Space::Hbm || parameter.role != Role::Parameter) continue;
@@ -198,6 +229,10 @@ Variant Plan::prepare_variant(const Group& group, size_t number) const {
     if ((number >> i & 1) != 0) last[static_cast<size_t>(group.tail_loops[i])] = 1;
   }
   Variant variant;
+  if (group.product) {
+    variant.strips.push_back(prepare_whole(*group.product, last));
+    return variant;
+  }
   for (size_t i = 0; i < group.shapes.size(); ++i) {
     variant.strips.push_back(prepare_strip(group.shapes[i], group.work[i], last));
   }
@@ -208,6 +243,14 @@ Operand Plan::operand_of(const Access& access, const std::vector<uint8_t>& last)
   Operand operand = resolve(program(), access, last);
   if (block_bytes_[static_cast<size_t>(access.buffer)] > 0) operand.partition_advance = 0;
   return operand;
+}
+
+Strip Plan::prepare_whole(const Product& product, const std::vector<uint8_t>& last) const {
+  const ProductOperands operands{operand_of(product.stationary, last), operand_of(product.moving, last),
+                                 operand_of(product.out, last)};
+  Strip strip;
+  strip.kernels.push_back(prepare_product(operands, product.chunk));
+  return strip;
 }
 
 Strip Plan::prepare_strip(const StripShape& shape, int64_t work, const std::vector<uint8_t>& last) const {

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "neuroncore/emulator.h"
 #include "neuroncore/emulator/aliases.h"
 #include "neuroncore/emulator/instructions/prepare.h"
 #include "neuroncore/emulator/operand.h"
+#include "neuroncore/emulator/product.h"
 #include "neuroncore/emulator/strips.h"
 
 namespace opentrn::neuroncore::emulator {
@@ -20,12 +22,6 @@ struct PlanOptions {
   bool check = false;
   bool optimise = false;  // copies left out, partitions in blocks
   bool parallel = false;
-};
-
-/// Memory of a tile that holds one block of partitions, for a thread of its own.
-struct BlockTile {
-  int32_t buffer = -1;
-  int64_t bytes = 0;
 };
 
 /// Kernels that are executed for one block of partitions after the other.
@@ -40,8 +36,9 @@ struct Variant {
   std::vector<Strip> strips;
 };
 
-/// A run of instructions without a loop in between.
+/// A run of instructions without a loop in between, or those of a whole matrix product.
 struct Group {
+  std::optional<Product> product;  // then there is one shape, for the buffers that are used
   std::vector<StripShape> shapes;
   std::vector<int64_t> work;        // of each strip: elements touched
   std::vector<int32_t> tail_loops;  // loops whose last iteration changes sizes; bit i of a variant's number
@@ -99,6 +96,9 @@ class Plan {
  private:
   std::vector<Node> add_body(const std::vector<Statement>& body);
   int32_t add_group(const std::vector<int32_t>& instructions);
+  int32_t add_product(Product product);
+  int32_t add(std::unique_ptr<Group> group);
+  void note_tails(Group& group, const Access& access) const;
   void note_tails(Group& group, const Instruction& instruction) const;
   std::vector<int32_t> buffers_of(const std::vector<Node>& nodes) const;
   int64_t work_of(const std::vector<Node>& nodes) const;
@@ -106,6 +106,7 @@ class Plan {
   void note_assumptions();
   const Variant& make_variant(const Group& group, size_t number) const;
   Variant prepare_variant(const Group& group, size_t number) const;
+  Strip prepare_whole(const Product& product, const std::vector<uint8_t>& last) const;
   Strip prepare_strip(const StripShape& shape, int64_t work, const std::vector<uint8_t>& last) const;
   Request request_of(int32_t number, const std::vector<uint8_t>& last, bool whole) const;
   bool feeds_only_the_next(const Instruction& instruction) const;

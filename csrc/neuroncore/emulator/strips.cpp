@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "neuroncore/emulator/aliases.h"
 #include "neuroncore/emulator/instructions/prepare.h"
+#include "neuroncore/emulator/sharing.h"
 
 namespace opentrn::neuroncore::emulator {
 
@@ -90,7 +90,7 @@ bool StripCutter::agree(const Access& left, const Access& right) const {
   const bool on_chip = program_.buffers[static_cast<size_t>(left.buffer)].space != Space::Hbm;
   if (!on_chip) {
     if (!may_share_memory(program_, left.buffer, right.buffer)) return true;
-    return same_partitions(left, right);
+    return same_start(program_, left.buffer, right.buffer) && same_partitions(left, right);
   }
   if (left.buffer != right.buffer) return true;
   return left.partition == right.partition && left.pattern[0].step == right.pattern[0].step;

@@ -14,12 +14,12 @@ struct StripShape {
   std::vector<int32_t> instructions;
   int64_t partitions = 1;              // of full tiles
   int64_t block = 1;                   // partitions executed at once
-  std::vector<int32_t> used_buffers;
+  std::vector<int32_t> used_buffers;   // sorted, each once
   std::vector<int32_t> local_buffers;  // tiles that nothing else uses: one block of them is enough
   bool by_partition = false;           // partitions may be given to different threads
 };
 
-/// Cuts a run of instructions. `used_elsewhere(buffer, instructions)` says whether a tile is needed outside of these.
+/// Cuts runs of instructions.
 class StripCutter {
  public:
   /// `uses`: by buffer, how many operands of the program are accesses to it.

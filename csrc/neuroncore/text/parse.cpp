@@ -67,6 +67,7 @@ class Parser {
   void declaration() {
     if (lexer_.accept("constant")) return constant();
     if (lexer_.accept("library")) return library();
+    if (lexer_.accept("text")) return text_of_errors();
     if (lexer_.accept("share")) return share();
     buffer();
   }
@@ -109,6 +110,13 @@ class Parser {
     program_.library.push_back(std::move(call));
   }
 
+  void text_of_errors() {
+    if (static_cast<size_t>(number()) != program_.texts.size())
+      lexer_.fail("texts are not in order", concat(program_.texts.size()));
+    lexer_.expect("=");
+    program_.texts.push_back(lexer_.string());
+  }
+
   void share() {
     SharedMemory shared;
     lexer_.expect("result");
@@ -120,7 +128,7 @@ class Parser {
 
   void buffer() {
     Buffer buffer;
-    const std::string space = lexer_.word("hbm, sbuf, psum, constant, library, share, for or #");
+    const std::string space = lexer_.word("hbm, sbuf, psum, constant, library, text, share, for or #");
     if (space == "sbuf")
       buffer.space = Space::Sbuf;
     else if (space == "psum")
@@ -337,6 +345,8 @@ class Parser {
       integers(instruction);
     else if (key == "library")
       instruction.library = number();
+    else if (key == "text")
+      instruction.text = number();
     else if (key == "terms")
       terms(instruction.terms);
     else if (key == "register") {

@@ -43,6 +43,8 @@ class Printer {
       text_ += concat("  constant ", c, " = ",
                       text::hexadecimal(program_.constants[c].data(), program_.constants[c].size()), "\n");
     for (size_t l = 0; l < program_.library.size(); ++l) library(l);
+    for (size_t t = 0; t < program_.texts.size(); ++t)
+      text_ += concat("  text ", t, " = ", quoted(program_.texts[t]), "\n");
     for (const SharedMemory& shared : program_.shared)
       text_ += concat("  share result ", shared.result, " parameter ", shared.parameter, "\n");
     body(program_.body, 1);
@@ -162,6 +164,7 @@ class Printer {
       add("integers = [" + numbers + "]");
     }
     if (instruction.library >= 0) add(concat("library = ", instruction.library));
+    if (instruction.text >= 0) add(concat("text = ", instruction.text));
     if (instruction.register_index >= 0) add(concat("register = %r", instruction.register_index));
     if (!instruction.terms.empty()) {
       std::swap(text_, list);

@@ -167,6 +167,33 @@ void expect_close(const Case& test, double tolerance, const std::string& what) {
               });
 }
 
+void expect_same_error(const Case& test, const std::string& what) {
+  const auto outcome = [&](const auto& executable) {
+    std::string error;
+    const std::vector<Storage> results = run(test, [&](auto sources, auto targets) {
+      try {
+        executable.run(sources, targets);
+      } catch (const Error& raised) {
+        error = concat(static_cast<int>(raised.kind()), " ", raised.what());
+      }
+    });
+    std::vector<Storage> kept;
+    for (const ir::Overlap& overlap : test.module.overlaps)
+      kept.push_back(results[static_cast<size_t>(overlap.result)]);
+    return std::pair(error, kept);
+  };
+  const auto expected = outcome(*engines::engine("reference").compile(test.module, neuroncore::machines()[0]));
+  ASSERT_FALSE(expected.first.empty()) << what << " raises nothing";
+  for (const neuroncore::Machine& target : neuroncore::machines()) {
+    for (const bool check : {true, false}) {
+      const auto got = outcome(neuroncore::Emulator(compiled(test.module, target), target, {.check = check}));
+      const std::string where = concat(what, " on ", target.name, check ? ", checked" : ", fast");
+      EXPECT_EQ(got.first, expected.first) << where;
+      EXPECT_TRUE(got.second == expected.second) << where << ": other memory";
+    }
+  }
+}
+
 int64_t count(const neuroncore::Program& program, neuroncore::Opcode opcode) {
   return std::count_if(program.instructions.begin(), program.instructions.end(),
                        [&](const neuroncore::Instruction& instruction) { return instruction.opcode == opcode; });

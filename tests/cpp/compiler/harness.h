@@ -47,6 +47,9 @@ void expect_same_bytes(const Case& test, const std::string& what);
 /// The same, but elements may differ by `tolerance` times the largest result.
 void expect_close(const Case& test, double tolerance, const std::string& what);
 
+/// All end with the same error, and memory that results share with parameters is the same then.
+void expect_same_error(const Case& test, const std::string& what);
+
 int64_t count(const neuroncore::Program& program, neuroncore::Opcode opcode);
 
 /// Small whole numbers, whose sums are exact in every order.

@@ -153,12 +153,13 @@ TEST(Movement, AnUpdateThatReadsItsOwnMemoryElsewhereIsNotInPlace) {
 }
 
 TEST(Movement, AnUpdateInTheMemoryOfTheUpdate) {
-  Case test({TensorType{DType::F32, {8, 16}}, TensorType{DType::F32, {8, 16}}},
-            [](ir::Builder& b, const Values& v) {
-              const ir::Value one = b.scalar(DType::I64, 1);
-              return Values{b.dynamic_update_slice(v[0], v[1], Values{one, one})};
-            },
-            ramp);
+  Case test(
+      {TensorType{DType::F32, {8, 16}}, TensorType{DType::F32, {8, 16}}},
+      [](ir::Builder& b, const Values& v) {
+        const ir::Value one = b.scalar(DType::I64, 1);
+        return Values{b.dynamic_update_slice(v[0], v[1], Values{one, one})};
+      },
+      ramp);
   expect_same_bytes(test.in_place(0, 1), "the update's memory");
 }
 

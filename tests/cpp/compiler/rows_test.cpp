@@ -296,6 +296,43 @@ TEST(Rows, LongReductionsOverDimensionsApart) {
   expect_same_bytes(test, "three dimensions of thirty");
 }
 
+// More dimensions than a tile has.
+TEST(Rows, ReductionsOverFiveDimensionsApart) {
+  const Dims shape{4, 3, 2, 5, 3, 2};
+  const TensorType type{DType::F32, shape};
+  const ir::Layout other{type, {1, 4, 12, 24, 120, 360}};
+  const Case sums(
+      {row_major(type), other},
+      [](ir::Builder& b, const Values& v) {
+        const auto one = b.splat({DType::F32, {}}, 1);
+        const auto twice = b.add(v[0], v[1]);
+        return Values{b.reduce(twice, one, Op::Add, {1, 2, 3, 4, 5}), b.iota(b.type(twice), 3)};
+      },
+      small_whole);
+  expect_same_bytes(sums, "sum");
+  const Case differences(
+      {row_major(type), other},
+      [&](ir::Builder& b, const Values& v) {
+        const auto one = b.splat({DType::F32, {}}, 1);
+        const auto twice = b.add(v[0], v[1]);
+        const auto sum = b.reduce(twice, one, Op::Add, {1, 2, 3, 4, 5});
+        return Values{b.subtract(twice, b.broadcast_in_dim(sum, shape, {0}))};
+      },
+      small_whole);
+  expect_same_bytes(differences, "difference from the sum");
+}
+
+TEST(Rows, ReductionsOfSingleElements) {
+  const Case test(
+      {TensorType{DType::BF16, {1, 5, 31}}, TensorType{DType::BF16, {5, 129, 31}}, TensorType{DType::BF16, {}}},
+      [](ir::Builder& b, const Values& v) {
+        const auto least = b.reduce(v[0], v[2], Op::Minimum, {0});
+        return Values{b.add(b.broadcast_in_dim(least, {5, 129, 31}, {0, 2}), v[1])};
+      },
+      small_whole);
+  expect_same_bytes(test, "broadcast afterwards");
+}
+
 TEST(Rows, NarrowSumsAreRoundedOnce) {
   const Case test(
       {TensorType{DType::BF16, {3, 5000}}},

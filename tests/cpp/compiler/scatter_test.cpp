@@ -78,12 +78,14 @@ TEST(Scatter, InPlaceOfTheUpdatesOrTheIndices) {
   along.index_vector_dim = 1;
   const auto values = [](size_t, int64_t i) { return static_cast<double>(i * 7 % 50); };
   for (const int shared : {0, 1, 2}) {
-    Case test({TensorType{DType::I64, {50}}, TensorType{DType::I64, {50}}, TensorType{DType::I64, {50}}},
-              [&](ir::Builder& b, const Values& v) { return Values{b.scatter(v[0], v[1], v[2], along)}; }, values);
+    Case test(
+        {TensorType{DType::I64, {50}}, TensorType{DType::I64, {50}}, TensorType{DType::I64, {50}}},
+        [&](ir::Builder& b, const Values& v) { return Values{b.scatter(v[0], v[1], v[2], along)}; }, values);
     expect_same_bytes(test.in_place(0, shared), concat("in the memory of operand ", shared));
   }
-  Case test({TensorType{DType::I64, {50}}},
-            [&](ir::Builder& b, const Values& v) { return Values{b.scatter(v[0], v[0], v[0], along)}; }, values);
+  Case test(
+      {TensorType{DType::I64, {50}}},
+      [&](ir::Builder& b, const Values& v) { return Values{b.scatter(v[0], v[0], v[0], along)}; }, values);
   expect_same_bytes(test.in_place(0, 0), "one tensor is everything");
 }
 

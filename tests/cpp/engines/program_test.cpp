@@ -91,11 +91,11 @@ TEST(Storage, LivingStoragesNeverOverlap) {
   for (int32_t i = 0; i < 300; ++i) {
     Access access;
     const int64_t elements = 1 + next(2000);
-    const View view = contiguous_view({DType::F32, {elements}});
+    const ir::View view = ir::contiguous_view({DType::F32, {elements}});
     for (uint32_t j = 0; i > 0 && j < 1 + next(3); ++j) {
       const int32_t operand = std::max(0, i - 1 - static_cast<int32_t>(next(20)));
       const int64_t count = storages[static_cast<size_t>(operand)].bytes / 4;
-      access.operands.push_back({operand, contiguous_view({DType::F32, {count}})});
+      access.operands.push_back({operand, ir::contiguous_view({DType::F32, {count}})});
     }
     access.results.push_back({i, view});
     access.overwritable = 0;

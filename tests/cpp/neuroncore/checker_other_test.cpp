@@ -180,6 +180,48 @@ TEST(CheckerRegister, SixtyFour) {
   EXPECT_EQ(many(65), Rules{"register-limit"});
 }
 
+TEST(CheckerCheckedIndex, IndicesOfOneType) {
+  const auto index = [](DType from, DType to, int64_t elements, std::vector<int64_t> integers = {9, 0, 2}) {
+    return rules([=](Builder& b) {
+      Instruction& check = b.checked_index(sbuf(b, to, 8, 8), sbuf(b, from, 8, elements), {.size = 9, .where = "x"});
+      check.integers = integers;
+    });
+  };
+  EXPECT_EQ(index(DType::I64, DType::I64, 8), kNone);
+  EXPECT_EQ(index(DType::I32, DType::I32, 8), kNone);
+  EXPECT_EQ(index(DType::I64, DType::I64, 7), Rules{"element-count"});
+  EXPECT_EQ(index(DType::I32, DType::I64, 8), Rules{"dtype"});
+  EXPECT_EQ(index(DType::U32, DType::U32, 8), Rules{"dtype"});
+  EXPECT_EQ(index(DType::I64, DType::I64, 8, {9, 0}), Rules{"index-check"});
+  EXPECT_EQ(index(DType::I64, DType::I64, 8, {-1, 0, 0}), Rules{"index-check"});
+  EXPECT_EQ(index(DType::I64, DType::I64, 8, {9, 0, 3}), Rules{"index-check"});
+}
+
+TEST(CheckerCheckedIndex, OnGpSimdWithAText) {
+  const auto build = [](const std::function<void(Instruction&)>& change) {
+    return rules([&](Builder& b) {
+      change(b.checked_index(sbuf(b, DType::I64, 8, 8), sbuf(b, DType::I64, 8, 8), {.size = 9, .where = "x"}));
+    });
+  };
+  EXPECT_EQ(build([](Instruction& i) { i.engine = Engine::Vector; }), Rules{"engine"});
+  EXPECT_EQ(build([](Instruction& i) { i.text = -1; }), Rules{"text"});
+  EXPECT_EQ(build([](Instruction& i) { i.text = 1; }), Rules{"text"});
+}
+
+TEST(CheckerCheck, PredicateOnTheChip) {
+  const auto check = [](DType dtype, int32_t text = 0) {
+    return rules([=](Builder& b) { b.check(sbuf(b, dtype, 8, 8), "no").text = text; });
+  };
+  EXPECT_EQ(check(DType::Bool), kNone);
+  EXPECT_EQ(check(DType::U8), kNone);
+  EXPECT_EQ(check(DType::F32), Rules{"dtype"});
+  EXPECT_EQ(check(DType::Bool, 1), Rules{"text"});
+  EXPECT_EQ(rules([](Builder& b) { b.check(psum(b, DType::Bool, 8, 8), "no"); }), Rules{"operand-place"});
+  EXPECT_EQ(
+      rules([](Builder& b) { b.check(b.hbm_access(b.parameter(0, DType::Bool, 8), 0, {}, {{1, 8}, {1, 1}}), "no"); }),
+      Rules{"operand-place"});
+}
+
 TEST(CheckerLibraryCall, WorksOnHbm) {
   const auto call = [](bool on_chip) {
     return rules([=](Builder& b) {

@@ -48,6 +48,14 @@ TEST(Cost, TwoStreams) {
   EXPECT_EQ(cycles_on("trn2", add(DType::I32, 512, false, Engine::GpSimd)), 150 + 1024);
 }
 
+TEST(Cost, Checks) {
+  const auto index = [](Builder& b) {
+    b.checked_index(sbuf(b, DType::I64, 128, 512), sbuf(b, DType::I64, 128, 512), {.size = 9, .where = "x"});
+  };
+  EXPECT_EQ(cycles_on("trn2", index), 150 + 512);
+  EXPECT_EQ(cycles_on("trn2", [](Builder& b) { b.check(sbuf(b, DType::Bool, 128, 64), "x"); }), 150 + 64);
+}
+
 Build copy(DType dtype, Engine engine, bool in_psum = false, int64_t step = 1) {
   return [=](Builder& b) {
     const int32_t src = in_psum ? b.psum(dtype, 128, 1024) : b.sbuf(dtype, 128, 1024);

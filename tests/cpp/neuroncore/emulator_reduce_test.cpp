@@ -176,6 +176,34 @@ TEST(EmulatorReduce, ColumnsOfAMatrix) {
   }
 }
 
+TEST(EmulatorReduce, SumsOfColumnsRoundAsSumsOfRowsDo) {
+  for (const DType dtype : {DType::F32, DType::BF16}) {
+    for (const int64_t rows : {33, 1000, 2100}) {
+      const int64_t columns = 90;
+      Builder b("columns", "trn2");
+      const int32_t in = b.parameter(0, dtype, rows * columns);
+      const int32_t out = b.result(0, DType::F32, columns);
+      const int32_t tile = b.sbuf(dtype, columns, rows);
+      const int32_t sums = b.sbuf(DType::F32, columns, 1);
+      b.dma_copy(b.tile(tile),
+                 b.hbm_access(in, 0, {}, {{.step = 1, .size = columns}, {.step = columns, .size = rows}}));
+      b.tensor_reduce(b.tile(sums), AluOp::Add, b.tile(tile), 1);
+      b.dma_copy(b.hbm_access(out, 0, {}, {{.step = 1, .size = columns}, {.step = 1, .size = 1}}), b.tile(sums));
+      Memory a(dtype, rows * columns);
+      for (int64_t i = 0; i < a.size(); ++i) a.set(i, std::sin(static_cast<double>(i)) * std::exp2(i % 20));
+      const auto results = run_all(b.finish(), {a}, {Memory(DType::F32, columns)});
+      for (int64_t c = 0; c < columns; ++c) {
+        double expected = 0, size = 0;
+        for (int64_t r = 0; r < rows; ++r) {
+          expected += a.at(r * columns + c);
+          size += std::abs(a.at(r * columns + c));
+        }
+        ASSERT_NEAR(results[0].at(c), expected, size * 1e-7);
+      }
+    }
+  }
+}
+
 TEST(EmulatorReduce, ProductsThatAreOnlySummed) {
   for (const DType dtype : {DType::F32, DType::BF16}) {
     for (const int64_t n : {2, 33, 1024, 3000}) {

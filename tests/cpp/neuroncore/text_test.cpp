@@ -155,6 +155,7 @@ void expect_same(const Instruction& a, const Instruction& b) {
   EXPECT_EQ(a.integers, b.integers);
   EXPECT_EQ(a.library, b.library);
   EXPECT_EQ(a.register_index, b.register_index);
+  EXPECT_EQ(a.text, b.text);
   expect_same(a.outputs, b.outputs);
   expect_same(a.inputs, b.inputs);
   expect_same(a.terms, b.terms);
@@ -166,12 +167,35 @@ void expect_same(const Program& a, const Program& b) {
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.registers, b.registers);
   EXPECT_EQ(a.constants, b.constants);
+  EXPECT_EQ(a.texts, b.texts);
   expect_same(a.buffers, b.buffers);
   expect_same(a.library, b.library);
   expect_same(a.shared, b.shared);
   expect_same(a.instructions, b.instructions);
   expect_same(a.loops, b.loops);
   expect_same(a.body, b.body);
+}
+
+TEST(NeuronCoreText, TextsOfErrors) {
+  Builder b("check", "trn2");
+  const Access index = b.tile(b.sbuf(DType::I64, 1, 4, 1, "index"));
+  b.checked_index(index, index, {.size = 5, .dimension = 1, .rule = IndexRule::NonNegative, .where = "aten.take"});
+  b.check(b.tile(b.sbuf(DType::Bool, 1, 1, 1, "flag")), "no \"luck\"\n");
+  b.check(b.tile(b.sbuf(DType::Bool, 1, 1, 1, "other")), "aten.take");
+  const Program program = b.finish();
+  EXPECT_EQ(print(program), R"(program "check" target "trn2" {
+  sbuf %index : i64[1 x 4]
+  sbuf %flag : i1[1 x 1]
+  sbuf %other : i1[1 x 1]
+  text 0 = "aten.take"
+  text 1 = "no \"luck\"\n"
+  #0 checked_index.gpsimd %index[1 x 1, 1 x 4] <- %index[1 x 1, 1 x 4] {integers = [5, 1, 1], text = 0}
+  #1 check.gpsimd <- %flag[1 x 1, 1 x 1] {text = 1}
+  #2 check.gpsimd <- %other[1 x 1, 1 x 1] {text = 0}
+}
+)");
+  expect_same(parse(print(program)), program);
+  EXPECT_THROW(parse("program \"a\" target \"b\" {\n text 1 = \"x\"\n}"), Error);
 }
 
 TEST(NeuronCoreText, SampleParsesBack) { expect_same(parse(print(sample())), sample()); }
@@ -189,6 +213,7 @@ class RandomProgram {
     for (int i = below(3); i > 0; --i)
       program_.library.push_back(
           {.name = text(), .text = text(), .cost_cycles = below(1000) / 3.0, .function = nullptr});
+    for (int i = below(3); i > 0; --i) program_.texts.push_back(text());
     for (int i = below(3); i > 0; --i) program_.shared.push_back({.result = below(4), .parameter = below(4)});
     body(program_.body, 0);
   }
@@ -317,6 +342,7 @@ class RandomProgram {
     for (int i = below(4); i > 0; --i) result.integers.push_back(number());
     result.terms = terms();
     if (coin()) result.library = below(5);
+    if (coin()) result.text = below(5);
     if (coin()) result.register_index = below(64);
     for (int i = below(3); i > 0; --i) result.waits.push_back({.instruction = below(50), .iterations = below(3)});
     return result;

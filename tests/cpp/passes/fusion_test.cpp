@@ -15,8 +15,6 @@ using ir::Op;
 using ir::TensorType;
 using ir::Value;
 
-bool takes(const ir::Node& node) { return ir::is_elementwise(node.op) || node.op == Op::Reduce || node.op == Op::Iota; }
-
 // As if every operand lay so that it can be looked at from all sides.
 Run run_of(const ir::Graph& graph, size_t first = 0, bool one_stage = false) {
   const auto needed_after = [&](Value value, size_t position) {
@@ -29,6 +27,9 @@ Run run_of(const ir::Graph& graph, size_t first = 0, bool one_stage = false) {
       }
     }
     return false;
+  };
+  const auto takes = [](const ir::Node& node) {
+    return ir::is_elementwise(node.op) || node.op == Op::Reduce || node.op == Op::Iota || node.op == Op::CustomCall;
   };
   const auto is_view = [](const ir::Node&) { return true; };
   return find_run(graph, first,
@@ -130,6 +131,25 @@ TEST(Fusion, OtherShapesEndTheRun) {
   const Value x = b.parameter({DType::F32, {4, 5}});
   const Value y = b.parameter({DType::F32, {6}});
   const ir::Graph graph = b.finish({b.negate(x), b.negate(y)});
+  EXPECT_EQ(run_of(graph).last, 1u);
+  EXPECT_EQ(run_of(graph, 1).last, 2u);
+}
+
+TEST(Fusion, ACheckIsTheLastOfItsRun) {
+  Builder b;
+  const Value x = b.parameter({DType::I64, {6}});
+  const Value index = b.checked_index(b.negate(x), 9, 0, "aten.index");
+  const ir::Graph graph = b.finish({b.negate(index)});
+  EXPECT_EQ(run_of(graph).last, 2u);
+  EXPECT_EQ(run_of(graph, 2).last, 3u);
+}
+
+TEST(Fusion, NoCheckStandsBehindAReduction) {
+  Builder b;
+  const Value x = b.parameter({DType::I64, {6, 5}});
+  const Value zero = b.parameter({DType::I64, {}});
+  const Value sum = b.reduce(x, zero, Op::Add, {1});
+  const ir::Graph graph = b.finish({b.checked_index(sum, 9, 0, "aten.index")});
   EXPECT_EQ(run_of(graph).last, 1u);
   EXPECT_EQ(run_of(graph, 1).last, 2u);
 }

@@ -15,6 +15,7 @@ OPENTRN_VECTOR_CLONES void add_full_rows(int64_t rows, double* lanes, const std:
                                          int64_t position) {
   for (int64_t r = 0; r < rows; ++r) {
     const float* row = reinterpret_cast<const float*>(in + r * step);
+    if (step != 0) prefetch_row(in + (r + kRowsAhead) * step, kMostColumns * 4);
     double* sums = lanes + (position + r) % 32 * kMostColumns;
     for (int64_t c = 0; c < kMostColumns; ++c) sums[c] += static_cast<double>(row[c]);
   }
@@ -34,6 +35,7 @@ void ColumnSums::add(int64_t rows, int64_t columns, const std::byte* in, int64_t
   if (columns == kMostColumns) return add_full_rows(rows, lanes_[0].data(), in, step, position);
   for (int64_t r = 0; r < rows; ++r) {
     double* sums = lanes_[static_cast<size_t>((position + r) % kLanes)].data();
+    if (step != 0) prefetch_row(in + (r + kRowsAhead) * step, columns * 4);
     add_row(columns, sums, reinterpret_cast<const float*>(in + r * step));
   }
 }

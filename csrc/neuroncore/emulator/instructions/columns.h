@@ -10,6 +10,12 @@ namespace opentrn::neuroncore::emulator {
 
 inline constexpr int64_t kMostColumns = 64;
 
+/// Rows of a column block lie far apart: the processor does not see by itself which one comes next.
+inline constexpr int64_t kRowsAhead = 16;
+inline void prefetch_row(const std::byte* row, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+}
+
 class ColumnSums {
  public:
   ColumnSums() { clear(); }

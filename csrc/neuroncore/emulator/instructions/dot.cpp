@@ -3,8 +3,9 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <optional>
+#include <utility>
 
+#include "base/workspace.h"
 #include "neuroncore/emulator/instructions/prepare.h"
 #include "neuroncore/emulator/nest.h"
 
@@ -15,30 +16,62 @@ namespace {
 // As many as a reduction takes at once, so that both round alike.
 constexpr int64_t kChunk = 1024;
 
+// Sums that are kept at a time, and rows that read a chunk before it leaves the cache.
+constexpr int64_t kMostSums = 128;
+constexpr int64_t kRowsOfChunk = 8;
+
+/// Row p of `matrix` times row p of `vector`.
 struct Dot {
-  Operand out, left, right;
+  Operand out, matrix, vector;
   int64_t elements = 0;
   DotKernel kernel = nullptr;
   StoreKernel store = nullptr;
+  LoadKernel widen = nullptr;  // of a vector that is the same for all rows
 };
+
+// rows times one vector
+void multiply(const Dot& work, int64_t rows, const std::byte* matrix, const std::byte* vector, int64_t vector_item,
+              float* sums) {
+  const int64_t most = work.elements <= kChunk ? rows : kRowsOfChunk;
+  for (int64_t first = 0; first < rows; first += most) {
+    const int64_t count = std::min(most, rows - first);
+    const std::byte* left = matrix + first * work.matrix.partition_step;
+    auto* to = reinterpret_cast<std::byte*>(sums + first);
+    for (int64_t done = 0; done < work.elements; done += kChunk) {
+      const int64_t n = std::min(kChunk, work.elements - done);
+      work.kernel(count, n, to, sizeof(float), left + done * work.matrix.item(), work.matrix.partition_step,
+                  vector + done * vector_item);
+    }
+  }
+}
 
 void run(const Dot& work, const Frame& frame) {
   std::byte* out = work.out.at(frame);
-  const std::byte* left = work.left.at(frame);
-  const std::byte* right = work.right.at(frame);
-  const int64_t left_item = work.left.item();
-  const int64_t right_item = work.right.item();
-  for (int64_t p = 0; p < frame.count; ++p) {
-    float sum = 0;
-    auto* to = reinterpret_cast<std::byte*>(&sum);
-    for (int64_t done = 0; done < work.elements; done += kChunk) {
-      const int64_t n = std::min(kChunk, work.elements - done);
-      work.kernel(1, n, to, 0, left + done * left_item, 0, right + done * right_item);
+  const std::byte* matrix = work.matrix.at(frame);
+  const std::byte* vector = work.vector.at(frame);
+  const bool shared = work.vector.partition_step == 0;
+  int64_t vector_item = work.vector.item();
+  const Workspace memory(work.widen != nullptr ? work.elements * static_cast<int64_t>(sizeof(float)) : 0);
+  if (work.widen != nullptr) {
+    work.widen(work.elements, memory.data(), vector, vector_item);
+    vector = memory.data();
+    vector_item = sizeof(float);
+  }
+  std::array<float, kMostSums> sums;
+  for (int64_t first = 0; first < frame.count; first += kMostSums) {
+    const int64_t rows = std::min(kMostSums, frame.count - first);
+    sums.fill(0);
+    const std::byte* left = matrix + first * work.matrix.partition_step;
+    if (shared) {
+      multiply(work, rows, left, vector, vector_item, sums.data());
+    } else {
+      for (int64_t r = 0; r < rows; ++r) {
+        multiply(work, 1, left + r * work.matrix.partition_step, vector + (first + r) * work.vector.partition_step,
+                 vector_item, &sums[static_cast<size_t>(r)]);
+      }
     }
-    work.store(1, out, 0, to);
-    out += work.out.partition_step;
-    left += work.left.partition_step;
-    right += work.right.partition_step;
+    work.store(rows, out + first * work.out.partition_step, work.out.partition_step,
+               reinterpret_cast<const std::byte*>(sums.data()));
   }
 }
 
@@ -67,10 +100,13 @@ Kernel prepare_dot(const Request& product, const Request& sum) {
   const Operand& out = sum.outputs[0];
   if (values.dtype != DType::F32 || !same_elements(values, sum.inputs[0]) || out.free_elements() != 1) return {};
   if (size_of(out.dtype) > 4 || !is_float(out.dtype)) return {};
-  Dot work{.out = out, .left = product.inputs[0], .right = product.inputs[1]};
+  Dot work{.out = out, .matrix = product.inputs[0], .vector = product.inputs[1]};
+  if (work.matrix.partition_step == 0) std::swap(work.matrix, work.vector);
   work.elements = values.free_elements();
-  if (work.elements < 2 || !is_dense(values) || !is_dense(work.left) || !is_dense(work.right)) return {};
-  work.kernel = kernels().dot(work.left.dtype, work.right.dtype);
+  if (work.elements < 2 || !is_dense(values) || !is_dense(work.matrix) || !is_dense(work.vector)) return {};
+  const bool widens = work.vector.partition_step == 0 && work.vector.dtype != DType::F32;
+  if (widens) work.widen = kernels().load(work.vector.dtype, ComputeType::F32);
+  work.kernel = kernels().dot(work.matrix.dtype, widens ? DType::F32 : work.vector.dtype);
   work.store = kernels().store(ComputeType::F32, out.dtype);
   if (work.kernel == nullptr) return {};
   return [work = std::make_shared<const Dot>(std::move(work))](const Frame& frame) { run(*work, frame); };

@@ -90,13 +90,66 @@ class JoinedRows {
   ChunkMemory& joined_;
 };
 
+// One operation on memory that is dense, or one element repeated, and of the compute type: rows of any length, at once.
+struct DirectOperation {
+  const Operation* operation = nullptr;  // null: the work is not of this kind
+  std::array<size_t, 2> operand{};       // of the nest; 0: an immediate
+  std::array<int64_t, 2> step{1, 1};
+  std::array<const std::byte*, 2> number{};
+};
+
+DirectOperation direct_operation(const Elementwise& work) {
+  const Pipeline& pipeline = work.pipeline;
+  const Addresses& steps = work.nest.dimensions[0].steps;
+  if (pipeline.operations.size() != 1 || pipeline.store != nullptr || work.by_row || steps[0] != pipeline.item)
+    return {};
+  const Operation& operation = pipeline.operations[0];
+  DirectOperation direct{.operation = &operation};
+  const size_t count = operation.binary != nullptr ? 2 : 1;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t value = i == 0 ? operation.a : operation.b;
+    if (value >= kFirstImmediate) {
+      direct.step[i] = 0;
+      direct.number[i] = pipeline.immediates[value - kFirstImmediate].data();
+      continue;
+    }
+    const Pipeline::Tile& tile = pipeline.tiles[value];
+    const int64_t step = steps[value + 1];
+    if (tile.load != nullptr || (step != 0 && step != tile.item)) return {};
+    direct.operand[i] = value + 1;
+    direct.step[i] = step == 0 ? 0 : 1;
+  }
+  if (count == 1 && direct.step[0] == 0) return {};
+  return direct;
+}
+
+void run_direct(const DirectOperation& direct, int64_t rows, int64_t columns, Addresses at,
+                const Addresses& row_steps) {
+  const auto place = [&](size_t i) {
+    return direct.operand[i] == 0 ? direct.number[i] : pointer(at[direct.operand[i]]);
+  };
+  const Operation& operation = *direct.operation;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (operation.binary != nullptr) {
+      operation.binary(columns, pointer(at[0]), place(0), direct.step[0], place(1), direct.step[1]);
+    } else {
+      operation.unary(columns, pointer(at[0]), place(0));
+    }
+    advance(at, row_steps, 1);
+  }
+}
+
 void run(const Elementwise& work, const Frame& frame) {
   ChunkMemory memory;
   Addresses addresses{address(work.out.at(frame))};
   for (size_t i = 0; i < work.tiles.size(); ++i) addresses[i + 1] = address(work.tiles[i].at(frame));
   const Addresses& row_steps = work.nest.dimensions[1].steps;
   const Addresses& steps = work.nest.dimensions[0].steps;
+  const DirectOperation direct = direct_operation(work);
   for_each_plane(work.nest, frame, addresses, [&](int64_t rows, int64_t columns, Addresses at) {
+    if (direct.operation != nullptr && (rows == 1 || columns >= kLongRow)) {
+      return run_direct(direct, rows, columns, at, row_steps);
+    }
     if (rows > 1 && columns < kLongRow && !work.by_row) {
       ChunkMemory joined;
       return JoinedRows(work, memory, joined).run(rows, columns, at);

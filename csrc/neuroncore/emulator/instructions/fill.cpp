@@ -63,14 +63,14 @@ void run_iota(const Iota& work, const Frame& frame) {
 
 Immediate as_element(const Immediate& value, DType dtype) {
   if (value.dtype == dtype) return value;
-  Immediate result;
-  result.dtype = dtype;
   const ComputeType type = is_complex(dtype)    ? ComputeType::C128
                            : is_integral(dtype) ? ComputeType::I64
                                                 : ComputeType::F64;
-  const Immediate wide = converted(value, type);
-  kernels().store(type, dtype)(1, result.bytes.data(), 0, wide.bytes.data());
-  return result;
+  // The bytes of an immediate are not aligned.
+  alignas(16) const std::array<std::byte, 16> wide = converted(value, type).bytes;
+  alignas(16) std::array<std::byte, 16> result{};
+  kernels().store(type, dtype)(1, result.data(), 0, wide.data());
+  return {.dtype = dtype, .bytes = result};
 }
 
 }  // namespace

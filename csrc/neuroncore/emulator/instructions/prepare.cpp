@@ -41,6 +41,8 @@ Kernel by_family(const Request& request) {
     case Opcode::NcStreamShuffle: return prepare_shuffle(request);
     case Opcode::DmaCopy: return prepare_dma(request);
     case Opcode::RegisterLoad: return prepare_register_load(request);
+    case Opcode::CheckedIndex: return prepare_checked_index(request);
+    case Opcode::Check: return prepare_check(request);
     case Opcode::LibraryCall: return prepare_library_call(request);
   }
   __builtin_unreachable();
@@ -127,6 +129,9 @@ bool works_by_partition(const Instruction& instruction) {
     case Opcode::TensorPartitionReduce:
     case Opcode::NcStreamShuffle:
     case Opcode::RegisterLoad:
+    // What stands before and behind a check stays there for all partitions.
+    case Opcode::CheckedIndex:
+    case Opcode::Check:
     case Opcode::LibraryCall: return false;
     case Opcode::DmaCopy:
       return !instruction.accumulate && instruction.outputs[0].index_operand < 0 &&

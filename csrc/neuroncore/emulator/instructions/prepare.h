@@ -48,6 +48,8 @@ Kernel prepare_transpose(const Request& request);
 Kernel prepare_shuffle(const Request& request);
 Kernel prepare_dma(const Request& request);
 Kernel prepare_register_load(const Request& request);
+Kernel prepare_checked_index(const Request& request);
+Kernel prepare_check(const Request& request);
 Kernel prepare_library_call(const Request& request);
 
 /// "nc_matmul #12", for errors.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "base/convert.h"
 #include "neuroncore/builder.h"
@@ -104,10 +105,14 @@ void reduce_one(const Reduce& work, std::byte* out, const std::byte* in) {
   work.store(1, out, 0, result.data());
 }
 
-// The results of up to kMostColumns neighbours, whose elements lie next to each other.
+// The results of neighbours whose elements lie next to each other: up to kMostColumns of sums, else up to kWidest.
 class ReducedColumns {
  public:
-  explicit ReducedColumns(const Reduce& work) : work_(work) {}
+  static constexpr int64_t kWidest = 256;
+
+  explicit ReducedColumns(const Reduce& work) : work_(work) {
+    if (work.sums_floats) sums_.emplace();
+  }
 
   void run(int64_t columns, std::byte* out, int64_t out_step, const std::byte* in) {
     for (int64_t c = 0; c < columns; ++c) {
@@ -150,31 +155,30 @@ class ReducedColumns {
 
   // `rows` rows, the first of which is number `position` of its chunk.
   void add(int64_t rows, int64_t columns, const std::byte* in, int64_t step, int64_t position) {
-    if (work_.load == nullptr) return add_rows(rows, columns, in, step, position);
-    for (int64_t done = 0; done < rows; done += kBatch) {
-      const int64_t n = std::min(kBatch, rows - done);
-      for (int64_t r = 0; r < n; ++r) {
-        std::byte* to = loaded_.data() + r * columns * work_.item;
-        work_.load(columns, to, in + (done + r) * step, work_.in.item());
+    if (work_.load == nullptr && work_.sums_floats) return sums_->add(rows, columns, in, step, position);
+    for (int64_t r = 0; r < rows; ++r) {
+      const std::byte* row = in + r * step;
+      prefetch_row(row + kRowsAhead * step, columns * work_.in.item());
+      if (work_.load != nullptr) {
+        work_.load(columns, loaded_.data(), row, work_.in.item());
+        row = loaded_.data();
       }
-      add_rows(n, columns, loaded_.data(), columns * work_.item, position + done);
+      if (work_.sums_floats) {
+        sums_->add(1, columns, row, 0, position + r);
+      } else {
+        work_.any_order(columns, results_.data(), results_.data(), 1, row, 1);
+      }
     }
   }
 
-  void add_rows(int64_t rows, int64_t columns, const std::byte* in, int64_t step, int64_t position) {
-    if (work_.sums_floats) return sums_.add(rows, columns, in, step, position);
-    for (int64_t r = 0; r < rows; ++r) work_.any_order(columns, results_.data(), results_.data(), 1, in + r * step, 1);
-  }
-
   void fold(int64_t columns) {
-    if (work_.sums_floats) sums_.fold(columns, reinterpret_cast<float*>(results_.data()));
+    if (work_.sums_floats) sums_->fold(columns, reinterpret_cast<float*>(results_.data()));
   }
 
-  static constexpr int64_t kBatch = 16;
   const Reduce& work_;
-  ColumnSums sums_;
-  alignas(64) std::array<std::byte, kMostColumns * 16> results_;
-  alignas(64) std::array<std::byte, kBatch * kMostColumns * 16> loaded_;
+  std::optional<ColumnSums> sums_;
+  alignas(64) std::array<std::byte, kWidest * 16> results_;
+  alignas(64) std::array<std::byte, kWidest * 16> loaded_;
 };
 
 // `columns` results whose elements step by `in_step` from one to the next.
@@ -184,8 +188,9 @@ void reduce_row_of_results(const Reduce& work, int64_t columns, std::byte* out, 
                             (work.any_order != nullptr || work.sums_floats) && work.count > 0;
   if (side_by_side) {
     ReducedColumns reduced(work);
-    for (int64_t done = 0; done < columns; done += kMostColumns) {
-      const int64_t n = std::min(kMostColumns, columns - done);
+    const int64_t widest = work.sums_floats ? kMostColumns : ReducedColumns::kWidest;
+    for (int64_t done = 0; done < columns; done += widest) {
+      const int64_t n = std::min(widest, columns - done);
       reduced.run(n, out + done * out_step, out_step, in + done * in_step);
     }
     return;

@@ -1,6 +1,7 @@
 #include "neuroncore/emulator/instructions/types.h"
 
 #include <algorithm>
+#include <array>
 
 namespace opentrn::neuroncore::emulator {
 
@@ -60,10 +61,11 @@ ComputeType pattern_type(const Request& request) {
 }
 
 Immediate converted(const Immediate& value, ComputeType type) {
-  Immediate result;
-  result.dtype = dtype_of(type);
-  kernels().load(value.dtype, type)(1, result.bytes.data(), value.bytes.data(), 0);
-  return result;
+  // The bytes of an immediate are not aligned.
+  alignas(16) const std::array<std::byte, 16> from = value.bytes;
+  alignas(16) std::array<std::byte, 16> to{};
+  kernels().load(value.dtype, type)(1, to.data(), from.data(), 0);
+  return {.dtype = dtype_of(type), .bytes = to};
 }
 
 std::optional<Immediate> immediate_scalar(const Instruction& instruction, size_t position) {

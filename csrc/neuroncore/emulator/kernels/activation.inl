@@ -1,5 +1,5 @@
-// The functions of `activation`. Those of float32 are evaluated in double by base/vector_math.inl and rounded once;
-// doubles and complex numbers go to the C++ library.
+// The functions of `activation`. Those of float32 are evaluated in double by base/vector_math.inl and rounded once, if
+// the instruction set has no faster ones of its own; doubles and complex numbers go to the C++ library.
 
 template <double (*function)(double)>
 struct VectorMath {

@@ -16,6 +16,7 @@
 #include "neuroncore/emulator/kernels/matmul_pack.inl"
 #include "neuroncore/emulator/kernels/matmul_dot.inl"
 #include "neuroncore/emulator/kernels/matmul.inl"
+#include "neuroncore/emulator/kernels/matmul_chain.inl"
 #include "neuroncore/emulator/kernels/matmul_table.inl"
 // clang-format on
 
@@ -29,5 +30,6 @@ inline constexpr KernelTable table_named(std::string_view name) {
           .reduce = find_reduce,
           .dot = find_dot,
           .copy = find_copy,
-          .matmul = find_matmul};
+          .matmul = find_matmul,
+          .chain = find_chain};
 }

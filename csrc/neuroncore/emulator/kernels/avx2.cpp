@@ -17,12 +17,17 @@ namespace {
 // clang-format off
 #include "neuroncore/emulator/kernels/vectors_avx2.inl"
 #include "neuroncore/emulator/kernels/all.inl"
+#include "neuroncore/emulator/kernels/transpose_avx2.inl"
 // clang-format on
 
 }  // namespace
 
 const KernelTable& avx2_kernels() {
-  static constexpr KernelTable table = table_named("avx2");
+  static const KernelTable table = [] {
+    KernelTable result = table_named("avx2");
+    result.copy = find_transposing_copy;
+    return result;
+  }();
   return table;
 }
 

@@ -18,12 +18,19 @@ namespace {
 // clang-format off
 #include "neuroncore/emulator/kernels/vectors_avx512.inl"
 #include "neuroncore/emulator/kernels/all.inl"
+#include "neuroncore/emulator/kernels/transpose_avx2.inl"
+#include "neuroncore/emulator/kernels/functions_avx512.inl"
 // clang-format on
 
 }  // namespace
 
 const KernelTable& avx512_kernels() {
-  static constexpr KernelTable table = table_named("avx512");
+  static const KernelTable table = [] {
+    KernelTable result = table_named("avx512");
+    result.activation = find_vector_activation;
+    result.copy = find_transposing_copy;
+    return result;
+  }();
   return table;
 }
 

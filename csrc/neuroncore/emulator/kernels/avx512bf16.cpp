@@ -26,6 +26,7 @@ namespace {
 #include "neuroncore/emulator/kernels/matmul_dot.inl"
 #include "neuroncore/emulator/kernels/matmul_pairs.inl"
 #include "neuroncore/emulator/kernels/matmul.inl"
+#include "neuroncore/emulator/kernels/matmul_chain.inl"
 #include "neuroncore/emulator/kernels/matmul_pairs_choice.inl"
 // clang-format on
 
@@ -36,6 +37,7 @@ const KernelTable& avx512bf16_kernels() {
     KernelTable result = avx512_kernels();
     result.instruction_set = "avx512bf16";
     result.matmul = find_matmul;
+    result.chain = find_pair_chain;
     return result;
   }();
   return table;

@@ -10,25 +10,13 @@ inline constexpr bool is_dotted = std::is_same_v<T, float> || std::is_same_v<T, 
 /// Columns that a tile can read as they lie in memory, which pays when it is the only one to read them.
 template <typename Product, typename T>
 inline constexpr bool is_unpacked =
-    std::is_same_v<Product, FloatProduct> ? is_dotted<T> : std::is_same_v<typename Product::Element, T>;
+    std::is_same_v<typename Product::Element, T> && !std::is_same_v<Product, FloatProduct>;
 
 template <typename T, typename Sum>
 void clear(const Sides<T, Sum>& s) {
   if (s.accumulate) return;
   for (int64_t r = 0; r < s.rows; ++r) {
     for (int64_t c = 0; c < s.columns; ++c) s.out[r * s.out_row + c * s.out_column] = Sum{};
-  }
-}
-
-// Writes a tile that does not lie in the result as it was computed.
-template <typename Sum>
-void write_tile(const Sum* tile, int64_t tile_step, int64_t rows, int64_t columns, Sum* out, int64_t out_row,
-                int64_t out_column, bool accumulate) {
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) {
-      Sum& to = out[r * out_row + c * out_column];
-      to = accumulate ? to + tile[r * tile_step + c] : tile[r * tile_step + c];
-    }
   }
 }
 
@@ -125,8 +113,7 @@ void matmul(const MatmulProblem& p) {
   const auto sides = sides_of<T, typename Product::Sum>(p, exchanged);
   if (sides.k == 0) return clear(sides);
   if constexpr (is_dotted<T>) {
-    if (std::is_same_v<Product, FloatProduct> && sides.rows <= kDotRows && sides.column_lines.k_step == 1)
-      return multiply_dots<T>(sides);
+    if (std::is_same_v<Product, FloatProduct> && sides.rows <= kDotRows) return multiply_dots<T>(sides);
   }
   matmul_packed<Product, T>(sides);
 }

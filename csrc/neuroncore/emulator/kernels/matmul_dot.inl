@@ -1,7 +1,8 @@
 // Products with few rows whose columns are contiguous in k: inner products, that read the large operand once, as it
 // lies.
 
-inline constexpr int64_t kDotRows = 16;  // most rows: beyond, packing the columns costs less than reading them again
+inline constexpr int64_t kDotRows =
+    kFewLines;  // most rows: beyond, packing the columns costs less than reading them again
 inline constexpr int64_t kShortLine = 1024;  // the processor fetches longer lines ahead by itself
 
 /// How a line in memory is read as vectors of float32, without being packed.
@@ -108,6 +109,75 @@ void dot_columns(const DotSides<Stored>& s, const float* a, int64_t a_step) {
   }
 }
 
+// What is added to lane after lane, for columns whose elements lie side by side. The order of the additions is that of
+// dot_tile, so that a result does not depend on where its operands lie.
+inline constexpr int64_t kWideVectors = 8;
+
+template <typename Stored>
+struct WideColumns {
+  const Stored* first;
+  int64_t k_step;
+};
+
+template <typename Stored>
+OPENTRN_INLINE void add_across(int64_t k, const float* a, WideColumns<Stored> b, float* sums) {
+  constexpr auto kLanes = WidenedLine<Stored>::kLanes;
+  Floats lanes[static_cast<size_t>(kLanes)][kWideVectors] = {};
+  const int64_t whole = k / kLanes * kLanes;
+  for (int64_t i = 0; i < whole; ++i) {
+    const Floats left = broadcast(a[i]);
+    Floats* lane = lanes[i % kLanes];
+    const Stored* right = b.first + i * b.k_step;
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kWideVectors; ++v)
+      lane[v] = multiply_add(left, WidenedLine<Stored>::load(right + v * kLanes), lane[v]);
+  }
+  for (int64_t side = kLanes / 2; side > 0; side /= 2) {
+    for (int64_t j = 0; j < side; ++j) {
+      for (int64_t v = 0; v < kWideVectors; ++v) lanes[j][v] += lanes[j + side][v];
+    }
+  }
+  for (int64_t v = 0; v < kWideVectors; ++v) {
+    Floats sum = lanes[0][v];
+    for (int64_t i = whole; i < k; ++i)
+      sum = multiply_add(broadcast(a[i]), WidenedLine<Stored>::load(b.first + i * b.k_step + v * kLanes), sum);
+    store_vector(sums + v * kLanes, sum);
+  }
+}
+
+template <typename Stored>
+void add_columns_across(const DotSides<Stored>& s, const float* a, int64_t column, int64_t count,
+                        WideColumns<Stored> b) {
+  constexpr int64_t kColumns = kWideVectors * WidenedLine<Stored>::kLanes;
+  for (int64_t r = 0; r < s.rows; ++r) {
+    alignas(64) float sums[kColumns];
+    add_across<Stored>(s.k, a + r * s.k, b, sums);
+    write_tile(sums, kColumns, 1, count, s.out + r * s.out_row + column * s.out_column, s.out_row, s.out_column,
+               s.accumulate);
+  }
+}
+
+template <typename Stored>
+void multiply_across(const DotSides<Stored>& s, const float* a) {
+  constexpr int64_t kColumns = kWideVectors * WidenedLine<Stored>::kLanes;
+  const Lines<Stored>& lines = s.column_lines;
+  int64_t column = 0;
+  if (lines.line_step == 1) {
+    for (; column + kColumns <= s.columns; column += kColumns)
+      add_columns_across<Stored>(s, a, column, kColumns, {lines.at(column, 0), lines.k_step});
+  }
+  if (column == s.columns) return;
+  auto* dense = as<Stored>(scratch(ScratchUse::Moving, s.k * kColumns * static_cast<int64_t>(sizeof(Stored))));
+  std::fill_n(dense, s.k * kColumns, Stored{});
+  for (; column < s.columns; column += kColumns) {
+    const int64_t count = std::min(kColumns, s.columns - column);
+    for (int64_t i = 0; i < s.k; ++i) {
+      for (int64_t j = 0; j < count; ++j) dense[i * kColumns + j] = *lines.at(column + j, i);
+    }
+    add_columns_across<Stored>(s, a, column, count, {dense, kColumns});
+  }
+}
+
 template <typename Stored>
 void multiply_dots(const DotSides<Stored>& s) {
   const int64_t padded = s.rows <= 2 ? s.rows : (s.rows + 3) / 4 * 4;
@@ -116,6 +186,7 @@ void multiply_dots(const DotSides<Stored>& s) {
     for (int64_t i = 0; i < s.k; ++i) a[r * s.k + i] = static_cast<float>(*s.row_lines.at(r, i));
   }
   std::fill(a + s.rows * s.k, a + padded * s.k, 0.0f);
+  if (s.column_lines.k_step != 1) return multiply_across<Stored>(s, a);
   if (padded == 1) return dot_columns<1>(s, a, s.k);
   if (padded == 2) return dot_columns<2>(s, a, s.k);
   dot_columns<4>(s, a, s.k);

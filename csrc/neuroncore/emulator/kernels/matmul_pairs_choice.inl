@@ -10,3 +10,7 @@ inline void matmul_bf16(const MatmulProblem& p) {
 inline MatmulKernel find_matmul(DType dtype) {
   return dtype == DType::BF16 ? matmul_bf16 : avx512_kernels().matmul(dtype);
 }
+
+inline ChainKernel find_pair_chain(DType dtype) {
+  return dtype == DType::BF16 ? multiply_chain<PairProduct, BFloat16> : avx512_kernels().chain(dtype);
+}

@@ -27,3 +27,15 @@ OPENTRN_INLINE Sides<T, Sum> sides_of(const MatmulProblem& p, bool exchanged) {
   if (exchanged) return {p.k, p.n, p.m, moving, stationary, out, p.out_n, p.out_m, p.accumulate};
   return {p.k, p.m, p.n, stationary, moving, out, p.out_m, p.out_n, p.accumulate};
 }
+
+// Writes a tile that does not lie in the result as it was computed.
+template <typename Sum>
+void write_tile(const Sum* tile, int64_t tile_step, int64_t rows, int64_t columns, Sum* out, int64_t out_row,
+                int64_t out_column, bool accumulate) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      Sum& to = out[r * out_row + c * out_column];
+      to = accumulate ? to + tile[r * tile_step + c] : tile[r * tile_step + c];
+    }
+  }
+}

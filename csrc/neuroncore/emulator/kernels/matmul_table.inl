@@ -14,3 +14,12 @@ inline MatmulKernel find_matmul(DType dtype) {
     default: return nullptr;
   }
 }
+
+inline ChainKernel find_chain(DType dtype) {
+  switch (dtype) {
+    case DType::F32: return multiply_chain<FloatProduct, float>;
+    case DType::BF16: return multiply_chain<FloatProduct, BFloat16>;
+    case DType::F16: return multiply_chain<FloatProduct, Half>;
+    default: return nullptr;
+  }
+}

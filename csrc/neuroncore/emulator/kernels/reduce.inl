@@ -97,12 +97,16 @@ struct BitwiseXorOf : Plain<T, BitwiseXor> {
 
 // Element i goes to lane i % kReduceLanes, the lanes are folded in half until one is left, and *out comes last. Every
 // kernel that is to equal a multiplication and this reduction keeps that order.
-template <typename Reducer>
+template <typename Reducer, int64_t width = kReduceLanes / 2>
 OPENTRN_INLINE auto fold_lanes(typename Reducer::Wide* lanes) {
-  for (int64_t width = kReduceLanes / 2; width > 0; width /= 2) {
-    for (int64_t j = 0; j < width; ++j) lanes[j] = Reducer::combine(lanes[j], lanes[j + width]);
+  // The width is a constant, so that the halves are added as vectors.
+  OPENTRN_INDEPENDENT_LOOP
+  for (int64_t j = 0; j < width; ++j) lanes[j] = Reducer::combine(lanes[j], lanes[j + width]);
+  if constexpr (width > 1) {
+    return fold_lanes<Reducer, width / 2>(lanes);
+  } else {
+    return lanes[0];
   }
-  return lanes[0];
 }
 
 template <typename T, typename Reducer>
