@@ -69,9 +69,9 @@ def test_the_target_changes_limits_and_programs(command, tmp_path):
         assert result.returncode == 0, result.stderr
         assert result.stdout.split() == ["16777216.0", "1073741824.0"]
         programs[target] = [path.read_text() for path in sorted((tmp_path / target).glob("*.program"))]
-    assert all(f"target {target}" in text for target, texts in programs.items() for text in texts)
+    assert all(f'target "{target}"' in text for target, texts in programs.items() for text in texts)
     untargeted = {
-        target: [text.replace(f"target {target}", "") for text in texts] for target, texts in programs.items()
+        target: [text.replace(f'target "{target}"', "") for text in texts] for target, texts in programs.items()
     }
     assert untargeted["trn3"] != untargeted["trn2"]  # wider moving tiles
 

@@ -22,6 +22,10 @@ STATISTICS = {
         {"line": "chat.py:31", "kind": "copy to host", "count": 2, "milliseconds": 0.5},
         {"line": "chat.py:40", "kind": "synchronize", "count": 1, "milliseconds": 0.1},
     ],
+    "notes": [
+        {"operator": "aten::sort", "kind": "library call", "what": "stablehlo.sort", "programs": 2},
+        {"operator": "aten::add.Tensor", "kind": "no native unit", "what": "int64 tensor_tensor", "programs": 1},
+    ],
     "programs": {"compiled": 10, "cache_hits": 90, "milliseconds": 40.0},
     "memory": {"peak_allocated": 612 * 2**20, "allocated": 0, "total": 24 * 2**30},
     "milliseconds": {"engine": 120.0, "compile": 40.0, "transfer": 30.0, "fallback": 0.0},
@@ -55,6 +59,8 @@ def test_every_row():
         "chat.py:40: 1 (synchronize), 100 us",
     ]
     assert rows["Programs"] == "10 compiled in 40.0 ms, 90 cache hits (90.0%)"
+    assert rows["Library calls"] == "stablehlo.sort (aten::sort)"
+    assert rows["No native unit"] == "int64 tensor_tensor (aten::add.Tensor)"
     assert rows["Device memory"] == "peak 612.0 MiB of 24.0 GiB, 0 B at the end"
     assert rows["Wall time"] == (
         "engine 120.0 ms (30%), compile 40.0 ms (10%), transfer 30.0 ms (8%), fallback 0.0 ms (0%), "
