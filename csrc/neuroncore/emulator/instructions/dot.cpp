@@ -16,9 +16,8 @@ namespace {
 // As many as a reduction takes at once, so that both round alike.
 constexpr int64_t kChunk = 1024;
 
-// Sums that are kept at a time, and rows that read a chunk before it leaves the cache.
+// Sums that are kept at a time.
 constexpr int64_t kMostSums = 128;
-constexpr int64_t kRowsOfChunk = 8;
 
 /// Row p of `matrix` times row p of `vector`.
 struct Dot {
@@ -29,10 +28,10 @@ struct Dot {
   LoadKernel widen = nullptr;  // of a vector that is the same for all rows
 };
 
-// rows times one vector
+// Rows times one vector. A row longer than a chunk is read to its end before the next one: memory is fastest in order.
 void multiply(const Dot& work, int64_t rows, const std::byte* matrix, const std::byte* vector, int64_t vector_item,
               float* sums) {
-  const int64_t most = work.elements <= kChunk ? rows : kRowsOfChunk;
+  const int64_t most = work.elements <= kChunk ? rows : 1;
   for (int64_t first = 0; first < rows; first += most) {
     const int64_t count = std::min(most, rows - first);
     const std::byte* left = matrix + first * work.matrix.partition_step;
