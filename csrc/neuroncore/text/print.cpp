@@ -153,7 +153,7 @@ class Printer {
     if (instruction.op1 != AluOp::Bypass) add(concat("op1 = ", info(instruction.op1).name));
     if (instruction.reverse0) add("reverse0");
     if (instruction.reverse1) add("reverse1");
-    for (const size_t i : {0, 1}) scalar(instruction, i, add);
+    for (const size_t i : {size_t{0}, size_t{1}}) scalar(instruction, i, add);
     if (instruction.accumulate) add("accumulate");
     if (instruction.is_transpose) add("is_transpose");
     if (instruction.negate) add("negate");
