@@ -59,7 +59,8 @@ class Runner {
   void poison(int32_t buffer) {
     const auto id = static_cast<size_t>(buffer);
     const int pattern = is_integral(plan_.program().buffers[id].dtype) ? 0x5A : 0xFF;
-    std::memset(bases_[id], pattern, static_cast<size_t>(plan_.homes()[id].bytes));
+    const int64_t bytes = plan_.homes()[id].bytes;
+    if (bytes > 0) std::memset(bases_[id], pattern, static_cast<size_t>(bytes));
   }
 
  private:
