@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "neuroncore/memory_map.h"
 
@@ -19,54 +20,6 @@ struct Life {
   int32_t buffer = -1;
   int32_t first = 0;
   int32_t last = 0;
-};
-
-struct Gap {
-  int64_t offset, bytes;
-};
-
-// Free memory below the end, in order of offsets.
-class Arena {
- public:
-  int64_t take(int64_t bytes) {
-    auto best = gaps_.end();
-    for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
-      if (gap->bytes >= bytes && (best == gaps_.end() || gap->bytes < best->bytes)) best = gap;
-    }
-    if (best == gaps_.end()) return take_at_end(bytes);
-    const int64_t offset = best->offset;
-    best->offset += bytes;
-    best->bytes -= bytes;
-    if (best->bytes == 0) gaps_.erase(best);
-    return offset;
-  }
-
-  void give_back(int64_t offset, int64_t bytes) {
-    auto next = std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.offset > offset; });
-    next = gaps_.insert(next, {offset, bytes});
-    if (next + 1 != gaps_.end() && next->offset + next->bytes == (next + 1)->offset) {
-      next->bytes += (next + 1)->bytes;
-      gaps_.erase(next + 1);
-    }
-    if (next == gaps_.begin() || (next - 1)->offset + (next - 1)->bytes != next->offset) return;
-    (next - 1)->bytes += next->bytes;
-    gaps_.erase(next);
-  }
-
- private:
-  // The last gap grows if it reaches the end.
-  int64_t take_at_end(int64_t bytes) {
-    int64_t offset = end_;
-    if (!gaps_.empty() && gaps_.back().offset + gaps_.back().bytes == end_) {
-      offset = gaps_.back().offset;
-      gaps_.pop_back();
-    }
-    end_ = offset + bytes;
-    return offset;
-  }
-
-  std::vector<Gap> gaps_;
-  int64_t end_ = 0;
 };
 
 bool is_internal(const neuroncore::Buffer& buffer) {

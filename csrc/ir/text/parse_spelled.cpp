@@ -135,7 +135,8 @@ Values spell_dot(const Lexer& lexer, Statement& statement, Scope& scope) {
               &declared);
 }
 
-// Differences and steps that the checks of StableHLO's test modules allow where they do not say.
+// Differences and steps that checks allow where they do not say: those of StableHLO itself, for operations from its
+// CheckOps.td, for custom calls from the interpreter in its stablehlo-translate.
 constexpr const char* kCallTolerance = "0.001";
 constexpr const char* kOperationTolerance = "0.0001";
 constexpr int64_t kCallSteps = 3;

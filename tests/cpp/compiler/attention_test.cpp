@@ -66,6 +66,9 @@ Case attention(const Sizes& s, const std::vector<TensorType>& masks = {}, const 
 
 Value scaled(ir::Builder& b, Value scores) { return b.multiply(scores, b.splat_like(scores, 0.25)); }
 
+// Relative to the largest result. 2e-6 are 34 roundings of float32: both forms make more of them than that (a sum over
+// the depth, an exponential, two sums over the keys), yet they cancel, while a tile left out or counted twice shows.
+// The narrow types are one spacing apart at most: each form rounds once.
 void expect_fused(const Case& test, const std::string& what, double tolerance = 2e-6) {
   const neuroncore::Program program = compiled(test.module);
   EXPECT_EQ(count(program, Opcode::ActivationReduce), 1) << what;

@@ -108,6 +108,9 @@ Memory fractions(DType dtype, int64_t elements, uint32_t seed) {
   return memory;
 }
 
+// Half a spacing, relative to the number. What is already float32 is not rounded again.
+double rounding_to(DType dtype) { return dtype == DType::BF16 ? 0x1p-8 : dtype == DType::F16 ? 0x1p-11 : 0; }
+
 TEST(EmulatorProduct, EqualsItsInstructions) {
   for (const Sizes& s :
        {Sizes{20, 40, 64}, {24, 40, 65}, {44, 60, 128}, {72, 99, 150}, {95, 79, 1300}, {30, 45, 200}}) {
@@ -119,12 +122,16 @@ TEST(EmulatorProduct, EqualsItsInstructions) {
               run_all(Blocks(dtype, result, s, layouts).program(), {x, w}, {Memory(result, s.m * s.n)});
           for (int64_t i = 0; i < s.m; ++i) {
             for (int64_t j = 0; j < s.n; j += 13) {
-              double expected = 0;
+              double expected = 0, magnitude = 0;
               for (int64_t l = 0; l < s.k; ++l) {
-                expected += x.at(layouts.stationary_transposed ? l * s.m + i : i * s.k + l) *
-                            w.at(layouts.moving_transposed ? j * s.k + l : l * s.n + j);
+                const double product = x.at(layouts.stationary_transposed ? l * s.m + i : i * s.k + l) *
+                                       w.at(layouts.moving_transposed ? j * s.k + l : l * s.n + j);
+                expected += product;
+                magnitude += std::abs(product);
               }
-              const double tolerance = result == DType::F32 ? 2e-5 : 0.01 * std::max(1.0, std::abs(expected));
+              // k additions in float32, and the rounding to the result's type.
+              const double tolerance =
+                  static_cast<double>(s.k) * 0x1p-24 * magnitude + rounding_to(result) * std::abs(expected);
               ASSERT_NEAR(results[0].at(i * s.n + j), expected, tolerance) << s.m << " " << s.n << " " << s.k;
             }
           }

@@ -86,7 +86,9 @@ void check_product(const KernelTable& table, DType dtype, const Size& size, Layo
       }
       const auto at = static_cast<size_t>(i * out_m + j * out_n);
       written[at] = true;
-      const double tolerance = magnitude * (sizeof(Sum) == 8 ? 1e-14 : 1e-6);
+      // Every addition rounds by half a spacing at most; k of them in any order.
+      const double rounding = sizeof(Sum) == 8 ? 0x1p-53 : 0x1p-24;
+      const double tolerance = static_cast<double>(k + 1) * rounding * magnitude;
       ASSERT_NEAR(static_cast<double>(out[at]), exact, tolerance)
           << name(dtype) << " " << k << " " << m << " " << n << " at " << i << ", " << j;
     }
