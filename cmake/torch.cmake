@@ -37,12 +37,7 @@ opentrn_compile_options(_C)
 # Installed, _C lies in site-packages/opentrn, beside libopentrn.so and the package torch.
 set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/../torch/lib" CXX_VISIBILITY_PRESET hidden)
 
-if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/csrc/torch/pch.h")
-  target_precompile_headers(_C PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/csrc/torch/pch.h")
-  # ccache needs both to recognise a precompiled header by its content.
-  target_compile_options(_C PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
-                                    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-endif()
+opentrn_precompile(_C PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/csrc/torch/pch.h")
 install(TARGETS _C LIBRARY DESTINATION opentrn)
 
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)

@@ -218,9 +218,12 @@ def coverage(target: str, markdown: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--engine", default="", metavar="ENGINE", help="reference or core; otherwise that of OPENTRN_ENGINE.")
 @click.option("--print", "show_graph", is_flag=True, help="Print the graph as it is understood.")
+@click.option("--program", "show_program", is_flag=True, help="Print the NeuronCore program it is compiled to.")
 @click.option("--size", type=click.IntRange(min=0), help="What sizes written '?' in the parameters stand for.")
 @click.option("--fill", type=float, help="What every element of every argument is.")
-def ir_command(file: Path, engine: str, show_graph: bool, size: int | None, fill: float | None) -> None:
+def ir_command(
+    file: Path, engine: str, show_graph: bool, show_program: bool, size: int | None, fill: float | None
+) -> None:
     """Run the function `main` of a file of StableHLO text, and print its results or how many of its checks passed."""
     try:
         reports = _extension.native.run_stablehlo(file.read_text(encoding="utf-8"), engine, size, fill)
@@ -233,6 +236,8 @@ def ir_command(file: Path, engine: str, show_graph: bool, size: int | None, fill
     for report_of_module in reports:
         if show_graph:
             click.echo(report_of_module["text"], nl=False)
+        if show_program:
+            click.echo(report_of_module["program"] or "this engine compiles to no program\n", nl=False)
         if not report_of_module["checks"]:
             click.echo("\n".join(report_of_module["results"]) or "no results")
     checks = sum(report_of_module["checks"] for report_of_module in reports)

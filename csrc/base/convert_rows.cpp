@@ -59,7 +59,8 @@ template <typename Word>
 void copy_one_row(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
                   int64_t length) {
   if (source_stride == 1 && destination_stride == 1) {
-    if (source != destination) std::memcpy(destination, source, static_cast<size_t>(length) * sizeof(Word));
+    if (source != destination && length > 0)
+      std::memcpy(destination, source, static_cast<size_t>(length) * sizeof(Word));
     return;
   }
   const auto* from = static_cast<const Word*>(source);

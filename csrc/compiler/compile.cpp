@@ -1,4 +1,5 @@
 // The compiler's main loop: every node is taken by the first family that has a form for it.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "ir/aliases.h"
 #include "neuroncore/dependencies.h"
 #include "passes/attention.h"
+#include "passes/recompute.h"
 
 namespace opentrn::compiler {
 
@@ -32,15 +34,29 @@ size_t emit(Emitter& emitter, size_t first) {
   return 1;
 }
 
-// The module with the nodes of each attention next to each other, or nothing when it has none.
-std::optional<ir::Module> with_grouped_attention(const ir::Module& module) {
+// A pass over the data ends with it: whole rows do not fit on the chip, with what is computed of them.
+bool has_long_rows(const ir::Graph& graph, const ir::Node& node, const neuroncore::Machine& machine) {
+  constexpr int64_t kBytesPerElement = 8;  // at least: a narrow operand and result, and one float32 tile
+  if (node.op != ir::Op::Reduce) return false;
+  const int64_t rows = std::max<int64_t>(1, graph.type(node.results[0]).elements());
+  return graph.type(node.operands[0]).elements() / rows * kBytesPerElement > machine.sbuf_bytes_per_partition;
+}
+
+// The module as the families of primitives take it best: the nodes of each attention next to each other, and what is
+// cheap computed anew in each pass over long rows. Absent when it is that already.
+std::optional<ir::Module> prepare(const ir::Module& module, const neuroncore::Machine& machine) {
+  const auto ends_pass = [&](const ir::Node& node) { return has_long_rows(module.graph, node, machine); };
+  const bool long_rows = std::any_of(module.graph.nodes.begin(), module.graph.nodes.end(), ends_pass);
+  if (!long_rows && !passes::may_have_attention(module.graph)) return std::nullopt;
   ir::Graph graph = module.graph;
-  if (!passes::group_attention(graph)) return std::nullopt;
+  const bool repeated = long_rows && passes::recompute_between_passes(graph, ends_pass);
+  const bool grouped = passes::group_attention(graph);
+  if (!repeated && !grouped) return std::nullopt;
   return ir::Module{std::move(graph), module.parameters, module.results, module.overlaps};
 }
 
-neuroncore::Program compile_grouped(const ir::Module& module, const neuroncore::Machine& machine,
-                                    LibraryMaker library) {
+neuroncore::Program compile_prepared(const ir::Module& module, const neuroncore::Machine& machine,
+                                     LibraryMaker library) {
   Emitter emitter(module, machine, library);
   const ir::Graph& graph = module.graph;
   for (size_t first = 0; first < graph.nodes.size();) {
@@ -55,9 +71,8 @@ neuroncore::Program compile_grouped(const ir::Module& module, const neuroncore::
 }  // namespace
 
 neuroncore::Program compile(const ir::Module& module, const neuroncore::Machine& machine, LibraryMaker library) {
-  if (!passes::may_have_attention(module.graph)) return compile_grouped(module, machine, library);
-  const std::optional<ir::Module> grouped = with_grouped_attention(module);
-  return compile_grouped(grouped ? *grouped : module, machine, library);
+  const std::optional<ir::Module> prepared = prepare(module, machine);
+  return compile_prepared(prepared ? *prepared : module, machine, library);
 }
 
 }  // namespace opentrn::compiler

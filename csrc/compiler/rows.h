@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/emitter.h"
@@ -44,6 +45,20 @@ struct Tile {
   bool in_flight = false;  // DMA fills or empties it: double buffered
 };
 
+/// An operation with one more operand on what an instruction has computed so far.
+struct Link {
+  neuroncore::AluOp op = neuroncore::AluOp::Bypass;
+  bool reverse = false;  // operand op value instead of value op operand
+};
+
+/// What one instruction does with operand 0 of a step: link k applies operand k + 1, and the function comes last. With
+/// a function other than Copy the links are a multiplication, an addition, or the two in this order.
+struct Chain {
+  std::array<Link, 2> links;
+  size_t count = 0;
+  neuroncore::ActivationFunction function = neuroncore::ActivationFunction::Copy;
+};
+
 struct Step {
   const ir::Node* node = nullptr;
   std::array<Use, kMostOperands> operands;
@@ -51,6 +66,7 @@ struct Step {
   int32_t result = -1;
   std::vector<int32_t> temporaries;  // tiles
   int32_t line = -1;                 // of an iota, in the nest
+  std::optional<Chain> chain;        // what the step does, when that is not what the node says
 };
 
 /// A node that only looks at a slot from another side.
@@ -76,6 +92,9 @@ struct Description {
 
 /// Dimensions of the space that a value has.
 uint64_t spanned(const std::vector<int32_t>& dimensions);
+
+/// Joins steps that one instruction can do. Tiles are not assigned yet.
+void combine(const neuroncore::Machine& machine, Description& description);
 
 /// Looks up where operands lie, finds what has to be stored, and assigns tiles.
 Description describe(Emitter& emitter, const passes::Run& run);

@@ -24,6 +24,7 @@ class Describer {
   Description describe() {
     for (size_t i = run_.first; i < run_.last; ++i) take(emitter_.node(i));
     find_results();
+    combine(emitter_.machine(), description_);
     assign_tiles();
     return std::move(description_);
   }

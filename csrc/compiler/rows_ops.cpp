@@ -53,6 +53,7 @@ class StepEmitter {
         over_(description_.slots[static_cast<size_t>(step.result)].varies) {}
 
   void emit(const Line* iota) {
+    if (step_.chain) return emit_chain(*step_.chain);
     const DType dtype = step_.count > 0 ? step_.operands[0].dtype : result_dtype();
     switch (op()) {
       case Op::Iota: return emit_iota(*iota);
@@ -90,6 +91,51 @@ class StepEmitter {
   void copy(Access out, Access in) {
     const bool integers = is_integral(out.dtype) && is_integral(in.dtype) && out.dtype != in.dtype;
     program().tensor_copy(std::move(out), std::move(in), integers ? Engine::GpSimd : Engine::Vector);
+  }
+
+  void emit_chain(const Chain& chain) {
+    std::array<ScalarOperand, 2> scalars;
+    bool all = true;
+    for (size_t k = 0; k < chain.count; ++k) {
+      scalars[k] = tiles_.scalar(step_.operands[k + 1]);
+      all = all && is_given(scalars[k]);
+    }
+    const Link& first = chain.links[0];
+    const Link& second = chain.links[1];
+    if (chain.function != ActivationFunction::Copy) {
+      if (!all) return emit_links(chain);
+      ScalarOperand scale, bias;
+      for (size_t k = 0; k < chain.count; ++k) (chain.links[k].op == AluOp::Multiply ? scale : bias) = scalars[k];
+      program().activation(output(), chain.function, operand(0), scale, bias);
+    } else if (all) {
+      program().tensor_scalar(output(), operand(0), first.op, scalars[0], first.reverse, second.op, scalars[1],
+                              second.reverse);
+    } else if (is_given(scalars[0])) {
+      program().scalar_tensor_tensor(output(), operand(0), first.op, scalars[0], second.op, operand(2), first.reverse,
+                                     second.reverse);
+    } else {
+      emit_links(chain);
+    }
+  }
+
+  // A row's value turned out to be more than one element of each partition: one instruction each.
+  void emit_links(const Chain& chain) {
+    const bool has_function = chain.function != ActivationFunction::Copy;
+    const Access between = step_.temporaries.empty() ? output() : temporary(0);
+    Access value = operand(0);
+    for (size_t k = 0; k < chain.count; ++k) {
+      const Link& link = chain.links[k];
+      const ScalarOperand scalar = tiles_.scalar(step_.operands[k + 1]);
+      const Access out = !has_function && k + 1 == chain.count ? output() : between;
+      if (is_given(scalar)) {
+        program().tensor_scalar(out, value, link.op, scalar, link.reverse);
+      } else {
+        const Access other = operand(k + 1);
+        program().tensor_tensor(out, link.reverse ? other : value, link.reverse ? value : other, link.op);
+      }
+      value = out;
+    }
+    if (has_function) program().activation(output(), chain.function, value);
   }
 
   void emit_number() { program().memset(output(), description_.slots[static_cast<size_t>(step_.result)].number); }
@@ -253,11 +299,21 @@ std::vector<DType> conversion_temporaries(DType from, DType to) {
   return {whole, to == DType::U8 || to == DType::U32 ? DType::I64 : DType::I32};
 }
 
+// For what the first of several instructions computes, if a scalar turns out not to be one.
+std::vector<DType> chain_temporaries(const Description& description, const Step& step, DType result) {
+  const size_t scalars =
+      step.chain->function != ActivationFunction::Copy ? step.count : std::min<size_t>(step.count, 2);
+  const bool all_numbers =
+      std::all_of(step.operands.begin() + 1, step.operands.begin() + static_cast<std::ptrdiff_t>(scalars),
+                  [&](const Use& use) { return is_splat(description, use); });
+  return all_numbers || result == DType::F32 ? std::vector<DType>{} : std::vector{DType::F32};
+}
+
 std::vector<DType> temporaries_of(const Step& step, DType result) {
   const DType dtype = step.count > 0 ? step.operands[0].dtype : result;
   switch (step.node->op) {
     case Op::Convert: return conversion_temporaries(dtype, result);
-    case Op::Clamp: return {result};
+    case Op::Clamp: return {is_float(result) ? compute_dtype(result) : result};
     case Op::Abs: return is_integer(dtype) ? std::vector{dtype} : std::vector<DType>{};
     case Op::Sign: return is_integer(dtype) ? std::vector{dtype, dtype} : std::vector<DType>{};
     case Op::Reduce: return {accumulation_dtype(result)};
@@ -284,10 +340,14 @@ void emit_binary(Tiles& tiles, Access out, const Unit& unit, const Use& left, co
   const Description& description = tiles.description();
   neuroncore::Builder& program = tiles.program();
   const DType dtype = pattern_dtype(unit, left.dtype);
-  if (dtype != left.dtype) out.dtype = dtype;
-  const ScalarOperand first = scalar_as(tiles.scalar(left), dtype);
-  const ScalarOperand second = scalar_as(tiles.scalar(right), dtype);
-  const auto tile = [&](const Use& use) { return as_type(tiles.read(use, over), dtype); };
+  const bool is_pattern = dtype != left.dtype;
+  if (is_pattern) out.dtype = dtype;
+  const auto scalar = [&](const Use& use) {
+    return is_pattern ? scalar_as(tiles.scalar(use), dtype) : tiles.scalar(use);
+  };
+  const auto tile = [&](const Use& use) { return as_type(tiles.read(use, over), is_pattern ? dtype : use.dtype); };
+  const ScalarOperand first = scalar(left);
+  const ScalarOperand second = scalar(right);
   if (is_given(second) && !is_splat(description, left)) {
     program.tensor_scalar(out, tile(left), unit.op, second, false, AluOp::Bypass, {}, false, unit.engine);
   } else if (is_given(first)) {
@@ -299,6 +359,14 @@ void emit_binary(Tiles& tiles, Access out, const Unit& unit, const Use& left, co
 
 Needs needs_of(const Description& description, const Step& step) {
   Needs needs;
+  if (step.chain) {
+    const auto other = step.operands.begin() + 1;
+    const bool again = std::any_of(other, step.operands.begin() + static_cast<std::ptrdiff_t>(step.count),
+                                   [&](const Use& use) { return use.slot == step.operands[0].slot; });
+    needs.temporaries = chain_temporaries(description, step, description.slots[static_cast<size_t>(step.result)].dtype);
+    needs.overwritable = again ? 0 : 1;
+    return needs;
+  }
   needs.temporaries = temporaries_of(step, description.slots[static_cast<size_t>(step.result)].dtype);
   needs.overwritable = overwritable(step, !needs.temporaries.empty());
   return needs;

@@ -54,7 +54,9 @@ RunReport run_text(std::string_view text, const Engine& engine, const neuroncore
                    const RunOptions& options) {
   Module module;
   module.graph = ir::parse(text, {options.dynamic_size});
-  RunReport report{module.graph.name, 0, {}, ir::print(module.graph)};
+  RunReport report;
+  report.name = module.graph.name;
+  report.text = ir::print(module.graph);
   require_arguments(module.graph, options);
   ir::verify(module.graph);
   report.checks = ir::count_nodes(module.graph, is_expectation);
@@ -63,6 +65,7 @@ RunReport run_text(std::string_view text, const Engine& engine, const neuroncore
   module.parameters = layouts(module.graph, module.graph.parameters);
   module.results = layouts(module.graph, module.graph.results);
   const std::unique_ptr<Executable> executable = engine.compile(module, machine);
+  report.program = executable->program_text();
   std::vector<Bytes> arguments, results;
   for (const Layout& layout : module.parameters) arguments.push_back(filled(layout.type, options.fill.value_or(0)));
   for (const Layout& layout : module.results) results.emplace_back(static_cast<size_t>(layout.type.bytes()));

@@ -22,6 +22,7 @@ struct RunReport {
   int64_t checks = 0;                // expectations that held
   std::vector<std::string> results;  // "dense<[1.0, 2.0]> : tensor<2xf32>"
   std::string text;                  // the graph as it was parsed
+  std::string program;               // what the engine compiled it to; empty if it has no text for that
 };
 
 /// Raises what the parser, the engine or a failed expectation raises.

@@ -226,9 +226,10 @@ Results nll_loss(Context& c) {
   const Classification samples = classification(c);
   Builder& b = c.b;
   const DType dtype = c.tensor("self").type.dtype;
-  const Value x = compute_value(c, "self");
-  const Value weights = sample_weights(c, samples, b.dtype(x));
-  const Value picked = select_constant(b, samples.ignored, 0.0, b.negate(chosen(b, x, samples)));
+  const DType compute = compute_dtype(dtype);
+  const Value weights = sample_weights(c, samples, compute);
+  const Value score = b.convert(chosen(b, c.value("self"), samples), compute);
+  const Value picked = select_constant(b, samples.ignored, 0.0, b.negate(score));
   const Value losses = b.multiply(picked, weights);
   const Dims dims = all_dims(b.shape(losses));
   const int64_t reduction = c.integer("reduction");

@@ -213,7 +213,8 @@ py::list run_stablehlo(const std::string& text, const std::string& engine_name, 
   py::list list;
   for (const engines::RunReport& report : reports) {
     list.append(py::dict(py::arg("name") = report.name, py::arg("checks") = report.checks,
-                         py::arg("results") = report.results, py::arg("text") = report.text));
+                         py::arg("results") = report.results, py::arg("text") = report.text,
+                         py::arg("program") = report.program));
   }
   return list;
 }

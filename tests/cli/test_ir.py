@@ -48,6 +48,13 @@ def test_the_graph_is_printed_on_demand(ir):
     assert result.stdout.endswith("dense<[2.0, 4.0, 6.0]> : tensor<3xf32>\n")
 
 
+def test_the_program_is_printed_on_demand(ir):
+    result = ir(ADD, "--program", "--engine", "core")
+    assert "tensor_tensor.vector" in result.stdout
+    assert "{op0 = add}" in result.stdout
+    assert "this engine compiles to no program" in ir(ADD, "--program", "--engine", "reference").stdout
+
+
 def test_checks_are_counted_over_all_modules(ir):
     module = CHECKED.format(second=4)
     assert ir(module).stdout == "1 check passed\n"

@@ -18,6 +18,15 @@ enum class ComputeType : uint8_t { F32, I32, U32, I64, U64, F64, C64, C128 };
 int64_t size_of(ComputeType type);
 DType dtype_of(ComputeType type);
 
+/// What a reduction's value is kept in until it is complete.
+inline ComputeType carry_of(AluOp op, ComputeType type) {
+  return op == AluOp::Add && type == ComputeType::F32 ? ComputeType::F64 : type;
+}
+
+/// Sums of float32 are made in blocks of so many elements, each in so many lanes.
+inline constexpr int64_t kSumBlock = 1024;
+inline constexpr int64_t kSumLanes = 32;
+
 /// n elements of `in`, `in_step` bytes apart (0: one element repeated), to a dense array of the compute type.
 using LoadKernel = void (*)(int64_t n, std::byte* out, const std::byte* in, int64_t in_step);
 /// A dense array of the compute type to n elements `out_step` bytes apart, rounded once.
@@ -27,10 +36,11 @@ using StoreKernel = void (*)(int64_t n, std::byte* out, int64_t out_step, const 
 using BinaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* a, int64_t a_step, const std::byte* b,
                               int64_t b_step);
 using UnaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
-/// *out = *out op in[0] op in[1] ...; sums are at least as accurate as pairwise summation.
+/// *out = *out op in[0] op in[1] ..., where *out has the type carry_of(op, type). Sums are as accurate as in twice the
+/// digits.
 using ReduceKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
-/// out[r] = out[r] + a[r][0] * b[0] + a[r][1] * b[1] ...: bit for bit what Multiply and a reduction with Add give one
-/// after the other. Lines are dense; steps between rows are in bytes.
+/// out[r] = out[r] + a[r][0] * b[0] + a[r][1] * b[1] ... of doubles: bit for bit what Multiply and a reduction with Add
+/// give one after the other. Lines are dense; steps between rows are in bytes.
 using DotKernel = void (*)(int64_t rows, int64_t n, std::byte* out, int64_t out_row, const std::byte* a, int64_t a_row,
                            const std::byte* b);
 /// A [rows, columns] block of items of the same size, each side with any steps in bytes; out[r][c] = in[r][c].

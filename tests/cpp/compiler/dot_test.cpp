@@ -1,4 +1,8 @@
 // Contractions: values at the edges of tiles, and the structure of their programs.
+#include <fstream>
+#include <iterator>
+
+#include "neuroncore/text.h"
 #include "tests/cpp/compiler/harness.h"
 
 namespace opentrn::compiler {
@@ -32,6 +36,15 @@ Case product(const Product& p) {
         return std::vector{b.dot_general(v[0], v[1], dot, p.result)};
       },
       small_whole);
+}
+
+TEST(Dot, TheDocumentationShowsTheProgramOfAProduct) {
+  Case test = product({.dtype = DType::BF16, .m = 512, .n = 512, .k = 384, .result = DType::F32});
+  test.module.graph.name = "matmul";
+  const std::string program = neuroncore::print(compiled(test.module, neuroncore::machine("trn2")));
+  std::ifstream file(std::string(OPENTRN_SOURCE_DIR) + "/docs/neuroncore.md");
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_NE(page.find("```neuroncore\n" + program + "```"), std::string::npos) << program;
 }
 
 std::string text(const Product& p) {

@@ -66,40 +66,91 @@ std::vector<T> patterns(int64_t n) {
   return values;
 }
 
-template <typename To, typename From>
-void check_load(const KernelTable& table, DType from, ComputeType to, int64_t n) {
-  const LoadKernel load = table.load(from, to);
-  ASSERT_NE(load, nullptr);
-  const std::vector<From> values = patterns<From>(n);
-  Guarded<To> out(n);
-  load(n, out.start(), reinterpret_cast<const std::byte*>(&values.front()), static_cast<int64_t>(sizeof(From)));
-  for (int64_t i = 0; i < n; ++i) {
-    const From value = values[static_cast<size_t>(i)];
-    ASSERT_TRUE(same_element(out.data()[i], plain_convert<To>(value))) << name(from) << " " << i;
-  }
-  load(n, out.start(), reinterpret_cast<const std::byte*>(&values.back()), 0);
-  for (int64_t i = 0; i < n; ++i) ASSERT_TRUE(same_element(out.data()[i], plain_convert<To>(From(values.back()))));
-  load(n, out.start(), reinterpret_cast<const std::byte*>(&values.back()), -static_cast<int64_t>(sizeof(From)));
-  for (int64_t i = 0; i < n; ++i) {
-    ASSERT_TRUE(same_element(out.data()[i], plain_convert<To>(From(values[static_cast<size_t>(n - 1 - i)]))));
-  }
-  ASSERT_TRUE(out.intact());
+/// What a test of one pair of types needs to know of them: the only part that is compiled for every pair.
+struct Pair {
+  int64_t from_size, to_size;
+  size_t to_alignment;
+  std::vector<std::byte> (*patterns)(int64_t n);
+  void (*convert)(int64_t n, const std::byte* in, std::byte* out);
+  int64_t (*first_difference)(int64_t n, const std::byte* x, const std::byte* y);  // n: there is none
+};
+
+template <typename T>
+std::vector<std::byte> pattern_bytes(int64_t n) {
+  const std::vector<T> values = patterns<T>(n);
+  const std::byte* first = bytes(values.data());
+  return {first, first + values.size() * sizeof(T)};
 }
 
-template <typename To, typename From>
-void check_store(const KernelTable& table, ComputeType from, DType to, int64_t n) {
-  const StoreKernel store = table.store(from, to);
-  ASSERT_NE(store, nullptr);
-  const std::vector<From> values = patterns<From>(n);
-  Guarded<To> out(n), apart(2 * n);
-  store(n, out.start(), sizeof(To), reinterpret_cast<const std::byte*>(values.data()));
-  store(n, apart.start(), 2 * sizeof(To), reinterpret_cast<const std::byte*>(values.data()));
+template <typename T>
+T element(const std::byte* array, int64_t i) {
+  T value;
+  std::memcpy(static_cast<void*>(&value), array + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+
+template <typename From, typename To>
+void convert_plainly(int64_t n, const std::byte* in, std::byte* out) {
   for (int64_t i = 0; i < n; ++i) {
-    const To expected = plain_convert<To>(values[static_cast<size_t>(i)]);
-    ASSERT_TRUE(same_element(out.data()[i], expected)) << name(to) << " of " << values[static_cast<size_t>(i)];
-    ASSERT_TRUE(same_element(apart.data()[2 * i], expected));
+    const To value = plain_convert<To>(element<From>(in, i));
+    std::memcpy(out + i * static_cast<int64_t>(sizeof(To)), static_cast<const void*>(&value), sizeof(To));
   }
-  ASSERT_TRUE(out.intact());
+}
+
+template <typename T>
+int64_t first_difference(int64_t n, const std::byte* x, const std::byte* y) {
+  int64_t i = 0;
+  while (i < n && same_element(element<T>(x, i), element<T>(y, i))) ++i;
+  return i;
+}
+
+template <typename From, typename To>
+constexpr Pair kPair{sizeof(From),        sizeof(To), alignof(To), pattern_bytes<From>, convert_plainly<From, To>,
+                     first_difference<To>};
+
+/// Elements `step` places apart, as a dense array. A negative step counts from the end.
+std::vector<std::byte> spread(const std::byte* array, int64_t n, int64_t size, int64_t step) {
+  std::vector<std::byte> result;
+  for (int64_t i = 0; i < n; ++i) {
+    const std::byte* from = array + (step < 0 ? n - 1 - i : i * step) * size;
+    result.insert(result.end(), from, from + size);
+  }
+  return result;
+}
+
+void check_load(LoadKernel load, const Pair& pair, int64_t n) {
+  ASSERT_NE(load, nullptr);
+  const std::vector<std::byte> values = pair.patterns(n);
+  const std::byte* last = values.data() + (n - 1) * pair.from_size;
+  const struct {
+    const std::byte* start;
+    int64_t step;
+    std::vector<std::byte> dense;
+  } cases[] = {{values.data(), 1, values},
+               {last, 0, spread(last, n, pair.from_size, 0)},
+               {last, -1, spread(values.data(), n, pair.from_size, -1)}};
+  for (const auto& [start, step, dense] : cases) {
+    std::vector<std::byte> expected(static_cast<size_t>(n * pair.to_size));
+    pair.convert(n, dense.data(), expected.data());
+    Guarded<std::byte> out(n * pair.to_size, pair.to_alignment);
+    load(n, out.start(), start, step * pair.from_size);
+    ASSERT_EQ(pair.first_difference(n, out.data(), expected.data()), n) << "step " << step;
+    ASSERT_TRUE(out.intact());
+  }
+}
+
+void check_store(StoreKernel store, const Pair& pair, int64_t n) {
+  ASSERT_NE(store, nullptr);
+  const std::vector<std::byte> values = pair.patterns(n);
+  std::vector<std::byte> expected(static_cast<size_t>(n * pair.to_size));
+  pair.convert(n, values.data(), expected.data());
+  for (const int64_t step : {1, 2}) {
+    Guarded<std::byte> out(step * n * pair.to_size, pair.to_alignment);
+    store(n, out.start(), step * pair.to_size, values.data());
+    const std::vector<std::byte> dense = spread(out.data(), n, pair.to_size, step);
+    ASSERT_EQ(pair.first_difference(n, dense.data(), expected.data()), n) << "step " << step;
+    ASSERT_TRUE(out.intact());
+  }
 }
 
 template <typename Function>
@@ -118,29 +169,31 @@ void visit_compute(ComputeType type, Function function) {
 
 // A vector of bool has no elements in a row: bools are tested on their own.
 template <typename Check>
-void for_every_pair(Check check) {
+void for_every_pair(bool load, const Check& check) {
   for (const DTypeInfo& row : dtype_table()) {
-    if (row.dtype == DType::Bool) continue;
     for (const ComputeType type : kComputeTypes) {
       visit_dtype(row.dtype, [&]<typename T>() {
-        if constexpr (!std::is_same_v<T, bool>)
-          visit_compute(type, [&]<typename C>() { check.template operator()<T, C>(row.dtype, type); });
+        if constexpr (!std::is_same_v<T, bool>) {
+          visit_compute(type, [&]<typename C>() { check(row, type, load ? kPair<T, C> : kPair<C, T>); });
+        }
       });
     }
   }
 }
 
 TEST_P(KernelsConvert, LoadsOfEveryPairOfTypes) {
-  for_every_pair([&]<typename T, typename C>(DType dtype, ComputeType type) {
-    for (const int64_t n : {1, 17, 300}) check_load<C, T>(table(), dtype, type, n);
-    if (sizeof(T) == 2 && type == ComputeType::F32) check_load<C, T>(table(), dtype, type, 65536);
+  for_every_pair(true, [&](const DTypeInfo& from, ComputeType to, const Pair& pair) {
+    SCOPED_TRACE(std::string(from.name) + " to " + std::string(name(dtype_of(to))));
+    for (const int64_t n : {1, 17, 300}) check_load(table().load(from.dtype, to), pair, n);
+    if (pair.from_size == 2 && to == ComputeType::F32) check_load(table().load(from.dtype, to), pair, 65536);
   });
 }
 
 TEST_P(KernelsConvert, StoresOfEveryPairOfTypes) {
-  for_every_pair([&]<typename T, typename C>(DType dtype, ComputeType type) {
-    for (const int64_t n : {1, 17, 300}) check_store<T, C>(table(), type, dtype, n);
-    if (sizeof(T) <= 2 && type == ComputeType::F32) check_store<T, C>(table(), type, dtype, 100000);
+  for_every_pair(false, [&](const DTypeInfo& to, ComputeType from, const Pair& pair) {
+    SCOPED_TRACE(std::string(name(dtype_of(from))) + " to " + std::string(to.name));
+    for (const int64_t n : {1, 17, 300}) check_store(table().store(from, to.dtype), pair, n);
+    if (pair.to_size <= 2 && from == ComputeType::F32) check_store(table().store(from, to.dtype), pair, 100000);
   });
 }
 

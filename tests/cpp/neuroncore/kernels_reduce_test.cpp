@@ -15,7 +15,15 @@ T reduced(const KernelTable& table, AluOp op, const std::vector<T>& in, T start)
   const ReduceKernel kernel = table.reduce(op, ComputeTypeOf<T>::value);
   Guarded<T> unaligned(static_cast<int64_t>(in.size()));
   std::copy(in.begin(), in.end(), unaligned.data());
-  kernel(static_cast<int64_t>(in.size()), bytes(&start), unaligned.start());
+  const auto n = static_cast<int64_t>(in.size());
+  if constexpr (std::is_same_v<T, float>) {
+    if (carry_of(op, ComputeType::F32) == ComputeType::F64) {
+      auto carried = static_cast<double>(start);
+      kernel(n, bytes(&carried), unaligned.start());
+      return static_cast<float>(carried);
+    }
+  }
+  kernel(n, bytes(&start), unaligned.start());
   return start;
 }
 
@@ -28,12 +36,22 @@ std::vector<T> moderate(int64_t n, uint32_t seed) {
   return values;
 }
 
+constexpr std::array<int64_t, 19> kSumLengths{0,  1,  7,  8,   15,  16,  17,   31,   32,    33,
+                                              63, 64, 65, 127, 128, 576, 1023, 1025, 100003};
+
 TEST_P(KernelsReduce, Float32SumsAreThoseOfExactSummation) {
-  for (const int64_t n : {0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1000, 100003}) {
+  for (const int64_t n : kSumLengths) {
     const std::vector<float> in = moderate<float>(n, 3);
     long double exact = 2.5L;
     for (const float x : in) exact += static_cast<long double>(x);
     EXPECT_EQ(reduced(table(), AluOp::Add, in, 2.5f), static_cast<float>(exact)) << n;
+  }
+}
+
+TEST_P(KernelsReduce, Float32SumsAreTheSameOnEveryInstructionSet) {
+  for (const int64_t n : kSumLengths) {
+    const std::vector<float> in = moderate<float>(n, 8);
+    EXPECT_EQ(reduced(table(), AluOp::Add, in, 0.5f), reduced(*available_kernels().front(), AluOp::Add, in, 0.5f)) << n;
   }
 }
 
@@ -142,18 +160,18 @@ void check_dots(const KernelTable& table, DType a_type, DType b_type, int64_t n)
   std::vector<std::byte> a(static_cast<size_t>(kRows * a_row)), b(static_cast<size_t>(n * size_of(b_type)));
   table.store(ComputeType::F32, a_type)(kRows * (n + 5), a.data(), size_of(a_type), bytes(source.data()));
   table.store(ComputeType::F32, b_type)(n, b.data(), size_of(b_type), bytes(factors.data()));
-  float fused[2 * kRows] = {1, 9, 2, 9, 3, 9};
-  table.dot(a_type, b_type)(kRows, n, bytes(fused), 2 * sizeof(float), a.data(), a_row, b.data());
+  double fused[2 * kRows] = {1, 9, 2, 9, 3, 9};
+  table.dot(a_type, b_type)(kRows, n, bytes(fused), 2 * sizeof(double), a.data(), a_row, b.data());
   std::vector<float> left(static_cast<size_t>(n)), right(static_cast<size_t>(n));
   table.load(b_type, ComputeType::F32)(n, bytes(right.data()), b.data(), size_of(b_type));
   for (int64_t r = 0; r < kRows; ++r) {
-    auto plain = static_cast<float>(r + 1);
+    auto plain = static_cast<double>(r + 1);
     table.load(a_type, ComputeType::F32)(n, bytes(left.data()), a.data() + r * a_row, size_of(a_type));
     table.binary(AluOp::Multiply, ComputeType::F32)(n, bytes(left.data()), bytes(left.data()), 1, bytes(right.data()),
                                                     1);
     table.reduce(AluOp::Add, ComputeType::F32)(n, bytes(&plain), bytes(left.data()));
     ASSERT_EQ(fused[2 * r], plain) << n;
-    ASSERT_EQ(fused[2 * r + 1], 9.0f);
+    ASSERT_EQ(fused[2 * r + 1], 9.0);
   }
 }
 

@@ -166,11 +166,12 @@ bool same(T x, T y) {
 template <typename T>
 class Guarded {
  public:
-  explicit Guarded(int64_t n) : memory_(static_cast<size_t>(n) * sizeof(T) + 3 * kRim, kGuard), n_(n) {}
+  explicit Guarded(int64_t n, size_t alignment = alignof(T))
+      : memory_(static_cast<size_t>(n) * sizeof(T) + 3 * kRim, kGuard), n_(n), alignment_(alignment) {}
   T* data() { return reinterpret_cast<T*>(start()); }
   std::byte* start() {
     const auto address = reinterpret_cast<uintptr_t>(memory_.data());
-    return memory_.data() + (kRim - address % kRim) + (alignof(T) > 1 ? alignof(T) : 1);
+    return memory_.data() + (kRim - address % kRim) + alignment_;
   }
   bool intact() {
     const std::byte* end = start() + static_cast<size_t>(n_) * sizeof(T);
@@ -188,6 +189,7 @@ class Guarded {
   static constexpr std::byte kGuard{0xA7};
   std::vector<std::byte> memory_;
   int64_t n_;
+  size_t alignment_;
 };
 
 }  // namespace opentrn::neuroncore::emulator

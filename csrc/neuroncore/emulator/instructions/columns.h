@@ -1,10 +1,12 @@
 // Sums over the rows of a block of columns, in the very order in which the reduction kernel adds the elements of one
-// row: element i goes to lane i % 32, carried in double, and lanes are folded in half until one is left.
+// row: element i goes to lane i % kSumLanes, lanes are folded in half until one is left, and that is added to the sum.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "neuroncore/emulator/kernels.h"
 
 namespace opentrn::neuroncore::emulator {
 
@@ -18,19 +20,16 @@ inline void prefetch_row(const std::byte* row, int64_t bytes) {
 
 class ColumnSums {
  public:
-  ColumnSums() { clear(); }
-
-  /// Adds rows of `columns` floats, `step` bytes apart. The first row is number `position` since the last fold.
+  /// Adds rows of `columns` floats, `step` bytes apart. The first row is number `position` since the last fold; rows
+  /// come in order, and no more than kSumBlock before a fold.
   void add(int64_t rows, int64_t columns, const std::byte* in, int64_t step, int64_t position);
 
   /// out[c] += the sum of column c; starts anew.
-  void fold(int64_t columns, float* out);
+  void fold(int64_t columns, double* out);
 
  private:
-  void clear() { lanes_ = {}; }
-
-  static constexpr int64_t kLanes = 32;
-  alignas(64) std::array<std::array<double, kMostColumns>, kLanes> lanes_;
+  int64_t used_ = 0;  // lanes that hold something; the others are not initialised
+  alignas(64) std::array<std::array<double, kMostColumns>, kSumLanes> lanes_;
 };
 
 }  // namespace opentrn::neuroncore::emulator

@@ -13,9 +13,6 @@ namespace opentrn::neuroncore::emulator {
 
 namespace {
 
-// As many as a reduction takes at once, so that both round alike.
-constexpr int64_t kChunk = 1024;
-
 // Sums that are kept at a time.
 constexpr int64_t kMostSums = 128;
 
@@ -28,47 +25,35 @@ struct Dot {
   LoadKernel widen = nullptr;  // of a vector that is the same for all rows
 };
 
-// Rows times one vector. A row longer than a chunk is read to its end before the next one: memory is fastest in order.
-void multiply(const Dot& work, int64_t rows, const std::byte* matrix, const std::byte* vector, int64_t vector_item,
-              float* sums) {
-  const int64_t most = work.elements <= kChunk ? rows : 1;
-  for (int64_t first = 0; first < rows; first += most) {
-    const int64_t count = std::min(most, rows - first);
-    const std::byte* left = matrix + first * work.matrix.partition_step;
-    auto* to = reinterpret_cast<std::byte*>(sums + first);
-    for (int64_t done = 0; done < work.elements; done += kChunk) {
-      const int64_t n = std::min(kChunk, work.elements - done);
-      work.kernel(count, n, to, sizeof(float), left + done * work.matrix.item(), work.matrix.partition_step,
-                  vector + done * vector_item);
-    }
-  }
-}
-
 void run(const Dot& work, const Frame& frame) {
   std::byte* out = work.out.at(frame);
   const std::byte* matrix = work.matrix.at(frame);
   const std::byte* vector = work.vector.at(frame);
   const bool shared = work.vector.partition_step == 0;
-  int64_t vector_item = work.vector.item();
   const Workspace memory(work.widen != nullptr ? work.elements * static_cast<int64_t>(sizeof(float)) : 0);
   if (work.widen != nullptr) {
-    work.widen(work.elements, memory.data(), vector, vector_item);
+    work.widen(work.elements, memory.data(), vector, work.vector.item());
     vector = memory.data();
-    vector_item = sizeof(float);
   }
+  std::array<double, kMostSums> wide;
   std::array<float, kMostSums> sums;
+  const auto multiply = [&](int64_t rows, const std::byte* left, const std::byte* right, double* to) {
+    work.kernel(rows, work.elements, reinterpret_cast<std::byte*>(to), sizeof(double), left, work.matrix.partition_step,
+                right);
+  };
   for (int64_t first = 0; first < frame.count; first += kMostSums) {
     const int64_t rows = std::min(kMostSums, frame.count - first);
-    sums.fill(0);
+    wide.fill(0);
     const std::byte* left = matrix + first * work.matrix.partition_step;
     if (shared) {
-      multiply(work, rows, left, vector, vector_item, sums.data());
+      multiply(rows, left, vector, wide.data());
     } else {
       for (int64_t r = 0; r < rows; ++r) {
-        multiply(work, 1, left + r * work.matrix.partition_step, vector + (first + r) * work.vector.partition_step,
-                 vector_item, &sums[static_cast<size_t>(r)]);
+        multiply(1, left + r * work.matrix.partition_step, vector + (first + r) * work.vector.partition_step,
+                 &wide[static_cast<size_t>(r)]);
       }
     }
+    for (size_t r = 0; r < static_cast<size_t>(rows); ++r) sums[r] = static_cast<float>(wide[r]);
     work.store(rows, out + first * work.out.partition_step, work.out.partition_step,
                reinterpret_cast<const std::byte*>(sums.data()));
   }

@@ -18,7 +18,7 @@ namespace opentrn::neuroncore::emulator {
 namespace {
 
 // Elements that are reduced by one call of the kernel.
-constexpr int64_t kChunk = 1024;
+constexpr int64_t kChunk = kSumBlock;
 
 struct Reduce {
   Operand out, in;
@@ -26,6 +26,7 @@ struct Reduce {
   std::vector<Dimension> reduced;  // innermost first, one at least
   int64_t count = 1;               // elements that make one result
   ComputeType type = ComputeType::F32;
+  ComputeType carry = ComputeType::F32;  // of a value until it is complete
   int64_t item = 4;
   LoadKernel load = nullptr;  // null: the elements are of the compute type
   CopyKernel gather = nullptr;
@@ -86,6 +87,16 @@ class ReducedRow {
   std::array<int64_t, kMaxRank> position_{};
 };
 
+// Complete sums, from the doubles they were carried in to as many floats at the same place.
+void narrow(int64_t n, std::byte* sums) {
+  for (int64_t i = 0; i < n; ++i) {
+    double wide;
+    std::memcpy(&wide, sums + i * static_cast<int64_t>(sizeof(double)), sizeof(double));
+    const auto sum = static_cast<float>(wide);
+    std::memcpy(sums + i * static_cast<int64_t>(sizeof(float)), &sum, sizeof(float));
+  }
+}
+
 void reduce_one(const Reduce& work, std::byte* out, const std::byte* in) {
   alignas(64) std::array<std::byte, kChunk * 16> memory;
   alignas(16) std::array<std::byte, 16> result = work.neutral;
@@ -100,6 +111,7 @@ void reduce_one(const Reduce& work, std::byte* out, const std::byte* in) {
     const int64_t n = std::min(kChunk, work.count - done);
     work.reduce(n, result.data(), row.next(n, memory.data()));
   }
+  if (work.sums_floats) narrow(1, result.data());
   if (work.subtract != nullptr) work.subtract(1, result.data(), first.data(), 0, result.data(), 0);
   if (work.multiply != nullptr) work.multiply(1, result.data(), result.data(), 0, work.minus_one.data(), 0);
   work.store(1, out, 0, result.data());
@@ -115,9 +127,8 @@ class ReducedColumns {
   }
 
   void run(int64_t columns, std::byte* out, int64_t out_step, const std::byte* in) {
-    for (int64_t c = 0; c < columns; ++c) {
-      std::copy_n(work_.neutral.data(), work_.item, results_.data() + c * work_.item);
-    }
+    const int64_t item = size_of(work_.carry);
+    for (int64_t c = 0; c < columns; ++c) std::copy_n(work_.neutral.data(), item, results_.data() + c * item);
     const Dimension& inner = work_.reduced[0];
     int64_t pending = 0;  // rows since the last fold
     for_each_line(in, [&](const std::byte* line) {
@@ -133,6 +144,7 @@ class ReducedColumns {
       }
     });
     if (pending > 0) fold(columns);
+    if (work_.sums_floats) narrow(columns, results_.data());
     if (work_.multiply != nullptr)
       work_.multiply(columns, results_.data(), results_.data(), 1, work_.minus_one.data(), 0);
     work_.store(columns, out, out_step, results_.data());
@@ -172,7 +184,7 @@ class ReducedColumns {
   }
 
   void fold(int64_t columns) {
-    if (work_.sums_floats) sums_->fold(columns, reinterpret_cast<float*>(results_.data()));
+    if (work_.sums_floats) sums_->fold(columns, reinterpret_cast<double*>(results_.data()));
   }
 
   const Reduce& work_;
@@ -254,11 +266,13 @@ void choose_kernels(const Request& request, Reduce& work) {
   if (in != dtype_of(work.type)) work.load = kernels().load(in, work.type);
   work.gather = kernels().copy(work.in.item());
   work.store = kernels().store(work.type, read_as(work.out.dtype));
-  work.neutral = neutral_of(op, work.type);
-  work.reduce = kernels().reduce(op == AluOp::Subtract ? AluOp::Add : op, work.type);
+  const AluOp repeated = op == AluOp::Subtract ? AluOp::Add : op;
+  work.carry = carry_of(repeated, work.type);
+  work.neutral = neutral_of(op, work.carry);
+  work.reduce = kernels().reduce(repeated, work.type);
   if (op == AluOp::Subtract) work.subtract = kernels().binary(AluOp::Subtract, work.type);
   if (order_is_free(op, work.type)) work.any_order = kernels().binary(op, work.type);
-  work.sums_floats = op == AluOp::Add && work.type == ComputeType::F32;
+  work.sums_floats = work.carry != work.type;
   if (request.instruction.negate) {
     work.multiply = kernels().binary(AluOp::Multiply, work.type);
     work.minus_one = converted(immediate(DType::F64, -1.0), work.type).bytes;

@@ -13,7 +13,7 @@ namespace opentrn::neuroncore::emulator {
 namespace {
 
 constexpr int64_t kChunk = 256;
-constexpr int64_t kReducedChunk = 1024;
+constexpr int64_t kReducedChunk = kSumBlock;
 
 /// n steps of out[i] = (in0[i] op0 state) op1 in1[i] on dense arrays; `state` is carried over. A step of 0 repeats.
 using ScanRow = void (*)(int64_t n, std::byte* out, const std::byte* in0, const std::byte* in1, std::byte* state);
@@ -182,6 +182,8 @@ struct ActivationReduce {
   std::vector<Operand> tiles;
   Nest nest;
   ReduceKernel reduce = nullptr;
+  ComputeType carry = ComputeType::F32;  // of the sum until it is complete
+  LoadKernel narrow_sum = nullptr;
   StoreKernel store = nullptr;  // of the values
   StoreKernel store_sum = nullptr;
 };
@@ -211,7 +213,10 @@ class RunningSum {
 
   void finish(std::byte* out) {
     flush();
-    work_.store_sum(1, out, 0, sum_.data());
+    if (work_.carry == work_.pipeline.type) return work_.store_sum(1, out, 0, sum_.data());
+    alignas(16) std::array<std::byte, 16> sum;
+    work_.narrow_sum(1, sum.data(), sum_.data(), 0);
+    work_.store_sum(1, out, 0, sum.data());
   }
 
  private:
@@ -300,6 +305,8 @@ Kernel prepare_activation_reduce(const Request& request) {
   work->out = request.outputs[0];
   work->sum = request.outputs[1];
   work->reduce = kernels().reduce(AluOp::Add, work->pipeline.type);
+  work->carry = carry_of(AluOp::Add, work->pipeline.type);
+  work->narrow_sum = kernels().load(dtype_of(work->carry), work->pipeline.type);
   work->store = kernels().store(work->pipeline.type, work->out.dtype);
   work->store_sum = kernels().store(work->pipeline.type, work->sum.dtype);
   std::array<const Operand*, kMaxOperands> operands{&work->out};

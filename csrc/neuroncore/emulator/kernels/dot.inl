@@ -1,25 +1,24 @@
 // Inner products of rows, fused so that nothing is written between the multiplication and the sum, whose orders are
 // those of the two kernels they stand for.
 
+OPENTRN_INLINE Floats floats_at(const float* from) { return load_vector<Floats>(from); }
+template <typename T>
+OPENTRN_INLINE Floats floats_at(const T* from) {
+  return widen(from);
+}
+
 template <typename A, typename B>
 void dot_rows(int64_t rows, int64_t n, std::byte* out, int64_t out_row, const std::byte* a, int64_t a_row,
               const std::byte* b) {
-  using Sum = SumOf<float>;
-  const B* right = as<B>(b);
   for (int64_t r = 0; r < rows; ++r) {
-    const A* left = as<A>(a + r * a_row);
-    double lanes[kReduceLanes] = {};
-    int64_t i = 0;
-    for (; i + kReduceLanes <= n; i += kReduceLanes) {
-      for (int64_t j = 0; j < kReduceLanes; ++j) {
-        lanes[j] += Sum::widen(convert<float>(left[i + j]) * convert<float>(right[i + j]));
-      }
+    double* sum = as<double>(out + r * out_row);
+    for (int64_t done = 0; done < n; done += kSumBlock) {
+      const A* left = as<A>(a + r * a_row) + done;
+      const B* right = as<B>(b) + done;
+      *sum += sum_of_block(
+          std::min(kSumBlock, n - done), [=](int64_t i) { return floats_at(left + i) * floats_at(right + i); },
+          [=](int64_t i) { return convert<float>(left[i]) * convert<float>(right[i]); });
     }
-    for (int64_t j = 0; i + j < n; ++j) {
-      lanes[j] += Sum::widen(convert<float>(left[i + j]) * convert<float>(right[i + j]));
-    }
-    float* to = as<float>(out + r * out_row);
-    *to = Sum::narrow(Sum::widen(*to) + fold_lanes<Sum>(lanes));
   }
 }
 

@@ -95,8 +95,7 @@ struct BitwiseXorOf : Plain<T, BitwiseXor> {
   static T neutral() { return T(0); }
 };
 
-// Element i goes to lane i % kReduceLanes, the lanes are folded in half until one is left, and *out comes last. Every
-// kernel that is to equal a multiplication and this reduction keeps that order.
+// Element i goes to lane i % kReduceLanes, the lanes are folded in half until one is left, and *out comes last.
 template <typename Reducer, int64_t width = kReduceLanes / 2>
 OPENTRN_INLINE auto fold_lanes(typename Reducer::Wide* lanes) {
   // The width is a constant, so that the halves are added as vectors.
@@ -124,6 +123,66 @@ void reduce_row(int64_t n, std::byte* out, const std::byte* in) {
   *to = Reducer::narrow(Reducer::combine(Reducer::widen(*to), fold_lanes<Reducer>(lanes)));
 }
 
+// Sums of float32. Element i of a block goes to lane i % kSumLanes, the lanes are folded in half until one is left, and
+// that is added to the sum. Every kernel that is to equal a multiplication and this sum keeps that order.
+class SumLanes {
+ public:
+  static constexpr int64_t kWidth = kVectorBytes / static_cast<int64_t>(sizeof(float));
+  static constexpr int64_t kVectors = kSumLanes / kWidth;  // of floats
+
+  OPENTRN_INLINE void add(int64_t vector, Floats values) {
+    vectors_[2 * vector] += lower_half(values);
+    vectors_[2 * vector + 1] += upper_half(values);
+  }
+
+  OPENTRN_INLINE double fold() {
+    for (int64_t width = kVectors; width > 0; width /= 2) {
+      for (int64_t v = 0; v < width; ++v) vectors_[v] += vectors_[v + width];
+    }
+    double lanes[kWidth / 2];
+    store_vector(lanes, vectors_[0]);
+    return fold_lanes<Plain<double, Add>, kWidth / 4>(lanes);
+  }
+
+ private:
+  Doubles vectors_[2 * kVectors] = {};
+};
+
+/// The sum of up to kSumBlock numbers: `vector(i)` gives kWidth of them from number i on, `number(i)` one.
+template <typename Vector, typename Number>
+OPENTRN_INLINE double sum_of_block(int64_t n, const Vector& vector, const Number& number) {
+  SumLanes lanes;
+  int64_t i = 0;
+  for (; i + kSumLanes <= n; i += kSumLanes) {
+    for (int64_t v = 0; v < SumLanes::kVectors; ++v) lanes.add(v, vector(i + v * SumLanes::kWidth));
+  }
+  if (i == n) return lanes.fold();
+  // Unrolled, so that the lanes stay in registers.
+#pragma GCC unroll 8
+  for (int64_t v = 0; v < SumLanes::kVectors; ++v) {
+    const int64_t at = i + v * SumLanes::kWidth;
+    Floats rest = {};
+    if (at + SumLanes::kWidth <= n) {
+      rest = vector(at);
+    } else {
+      for (int64_t j = 0; at + j < n; ++j) rest[j] = number(at + j);
+    }
+    lanes.add(v, rest);
+  }
+  return lanes.fold();
+}
+
+inline void sum_row(int64_t n, std::byte* out, const std::byte* in) {
+  double sum = *as<double>(out);
+  for (int64_t done = 0; done < n; done += kSumBlock) {
+    const float* from = as<float>(in) + done;
+    sum += sum_of_block(
+        std::min(kSumBlock, n - done), [from](int64_t i) { return load_vector<Floats>(from + i); },
+        [from](int64_t i) { return from[i]; });
+  }
+  *as<double>(out) = sum;
+}
+
 template <template <typename> typename Reducer, bool ordered, bool integers>
 ReduceKernel reduction(ComputeType type) {
   return visit_compute_type(type, []<typename T>() -> ReduceKernel {
@@ -134,7 +193,7 @@ ReduceKernel reduction(ComputeType type) {
 
 inline ReduceKernel find_reduce(AluOp op, ComputeType type) {
   switch (op) {
-    case AluOp::Add: return reduction<SumOf, false, false>(type);
+    case AluOp::Add: return type == ComputeType::F32 ? sum_row : reduction<SumOf, false, false>(type);
     case AluOp::Multiply: return reduction<ProductOf, false, false>(type);
     case AluOp::Max: return reduction<MaxOf, true, false>(type);
     case AluOp::Min: return reduction<MinOf, true, false>(type);

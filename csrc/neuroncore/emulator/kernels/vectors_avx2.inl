@@ -21,3 +21,7 @@ OPENTRN_INLINE Floats widen(const BFloat16* from) {
 OPENTRN_INLINE Floats widen(const Half* from) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
+
+// The halves of a vector of floats, as doubles.
+OPENTRN_INLINE Doubles lower_half(Floats x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
+OPENTRN_INLINE Doubles upper_half(Floats x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }

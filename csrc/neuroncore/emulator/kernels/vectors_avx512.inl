@@ -24,3 +24,12 @@ OPENTRN_INLINE Floats widen(const BFloat16* from) {
 OPENTRN_INLINE Floats widen(const Half* from) {
   return _mm512_maskz_cvtph_ps(kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
+
+// The halves of a vector of floats, as doubles.
+inline constexpr __mmask8 kAllDoubles = 0xFF;
+OPENTRN_INLINE Doubles lower_half(Floats x) {
+  return _mm512_maskz_cvtps_pd(kAllDoubles, _mm512_maskz_extractf32x8_ps(kAllDoubles, x, 0));
+}
+OPENTRN_INLINE Doubles upper_half(Floats x) {
+  return _mm512_maskz_cvtps_pd(kAllDoubles, _mm512_maskz_extractf32x8_ps(kAllDoubles, x, 1));
+}

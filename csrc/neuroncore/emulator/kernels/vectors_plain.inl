@@ -16,3 +16,7 @@ OPENTRN_INLINE float multiply_add(float a, float b, float c) { return a * b + c;
 
 OPENTRN_INLINE Floats widen(const BFloat16* from) { return Floats{from[0], from[1], from[2], from[3]}; }
 OPENTRN_INLINE Floats widen(const Half* from) { return Floats{from[0], from[1], from[2], from[3]}; }
+
+// The halves of a vector of floats, as doubles.
+OPENTRN_INLINE Doubles lower_half(Floats x) { return Doubles{x[0], x[1]}; }
+OPENTRN_INLINE Doubles upper_half(Floats x) { return Doubles{x[2], x[3]}; }
