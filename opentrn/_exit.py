@@ -69,6 +69,7 @@ def _at_exit() -> None:
     if not native.is_initialized():
         return
     try:
+        native.end_autograd_threads()
         line = _finish()
     except Exception as error:
         line = f"[opentrn] at exit: {error}"

@@ -226,11 +226,13 @@ def ir_command(
 ) -> None:
     """Run the function `main` of a file of StableHLO text, and print its results or how many of its checks passed."""
     try:
-        reports = _extension.native.run_stablehlo(file.read_text(encoding="utf-8"), engine, size, fill)
+        text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise click.ClickException(
             f"[ir] the file is no text, got {file}, expected StableHLO in its textual form"
         ) from None
+    try:
+        reports = _extension.native.run_stablehlo(text, engine, size, fill)
     except (RuntimeError, ValueError, IndexError) as error:
         raise click.ClickException(str(error)) from None
     for report_of_module in reports:

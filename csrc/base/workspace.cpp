@@ -43,7 +43,10 @@ AlignedMemory::AlignedMemory(int64_t bytes) : bytes_(aligned(std::max<int64_t>(b
                                  .action = "use smaller tensors"});
 }
 
-Workspace::Workspace(int64_t bytes) : memory_(take(bytes)) {}
+Workspace::Workspace(int64_t bytes) : memory_(take(bytes + kPage)) {
+  const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+  start_ = memory_.data() + (kPageOffset - address) % kPage;
+}
 
 Workspace::~Workspace() {
   std::vector<AlignedMemory>& idle = idle_memory();

@@ -55,6 +55,17 @@ std::optional<ir::Module> prepare(const ir::Module& module, const neuroncore::Ma
   return ir::Module{std::move(graph), module.parameters, module.results, module.overlaps};
 }
 
+// Strides of memory without elements mean nothing: those of an expanded tensor would reach beyond it.
+bool has_strides_of_nothing(const ir::Layout& layout) {
+  return layout.type.elements() == 0 && layout.strides != contiguous_strides(layout.type.shape);
+}
+
+void plain_strides(std::vector<ir::Layout>& layouts) {
+  for (ir::Layout& layout : layouts) {
+    if (layout.type.elements() == 0) layout.strides = contiguous_strides(layout.type.shape);
+  }
+}
+
 neuroncore::Program compile_prepared(const ir::Module& module, const neuroncore::Machine& machine,
                                      LibraryMaker library) {
   Emitter emitter(module, machine, library);
@@ -71,6 +82,13 @@ neuroncore::Program compile_prepared(const ir::Module& module, const neuroncore:
 }  // namespace
 
 neuroncore::Program compile(const ir::Module& module, const neuroncore::Machine& machine, LibraryMaker library) {
+  if (std::any_of(module.parameters.begin(), module.parameters.end(), has_strides_of_nothing) ||
+      std::any_of(module.results.begin(), module.results.end(), has_strides_of_nothing)) {
+    ir::Module plain = module;
+    plain_strides(plain.parameters);
+    plain_strides(plain.results);
+    return compile(plain, machine, library);
+  }
   const std::optional<ir::Module> prepared = prepare(module, machine);
   return compile_prepared(prepared ? *prepared : module, machine, library);
 }

@@ -45,7 +45,7 @@ void require_arguments(const ir::Graph& graph, const RunOptions& options) {
                            .what = "the function has parameters, and there are no arguments",
                            .got = types,
                            .expected = "a function without parameters, or a value that fills them all",
-                           .action = "do: pass --fill VALUE"});
+                           .action = "pass --fill VALUE"});
 }
 
 }  // namespace

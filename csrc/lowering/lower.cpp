@@ -59,6 +59,7 @@ void check_in_place_shape(const Call& call, const Dims& result, const Dims& self
 }
 
 void check_writable(const Call& call, const TensorArgument& destination) {
+  if (destination.type.elements() == 0) return;
   for (size_t i = 0; i < destination.strides.size(); ++i) {
     if (destination.strides[i] != 0 || destination.type.shape[i] <= 1) continue;
     raise(ErrorKind::Runtime,

@@ -277,7 +277,10 @@ Results variance(Context& c) {
     return keep_dims(c.b, c.b.convert(value, dtype), self_shape(c), dims, keepdim);
   };
   Results results{finish(root ? c.b.sqrt(both.variance) : both.variance)};
-  if (with_mean) results.push_back(finish(both.mean));
+  if (!with_mean) return results;
+  // An infinite mean has no rounding error to correct.
+  const Value rough = mean_over(c.b, compute_value(c, "self"), dims);
+  results.push_back(finish(c.b.select(c.b.is_finite(rough), both.mean, rough)));
   return results;
 }
 

@@ -20,6 +20,7 @@
 #include "torch/errors.h"
 #include "torch/fallback.h"
 #include "torch/generator.h"
+#include "torch/shutdown.h"
 #include "torch/source_line.h"
 
 namespace py = pybind11;
@@ -265,6 +266,7 @@ void define_device(py::module_& m) {
     runtime::check_device(device, "synchronize");
     runtime::count_synchronisation(user_line(), "synchronize", 0);
   });
+  m.def("end_autograd_threads", end_autograd_threads, py::call_guard<py::gil_scoped_release>());
   m.def("engine_name", [] { return std::string(runtime::configuration().engine->name); });
   m.def("target_name", [] { return std::string(runtime::configuration().machine->name); });
   m.def("default_generator", [](int device) {

@@ -55,6 +55,13 @@ def test_the_program_is_printed_on_demand(ir):
     assert "this engine compiles to no program" in ir(ADD, "--program", "--engine", "reference").stdout
 
 
+def test_what_is_missing_is_said_once(ir):
+    result = ir("func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return %a : tensor<2xf32>\n}\n")
+    assert result.returncode == 1
+    assert "do: pass --fill VALUE" in result.stderr
+    assert result.stderr.count("do:") == 1
+
+
 def test_checks_are_counted_over_all_modules(ir):
     module = CHECKED.format(second=4)
     assert ir(module).stdout == "1 check passed\n"

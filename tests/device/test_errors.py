@@ -72,6 +72,19 @@ def run_script(text, **environment):
     )
 
 
+# The threads of backward passes held Python objects when the interpreter was gone: every third run or so ended so.
+def test_a_program_that_ends_after_a_backward_pass_ends_well():
+    for _ in range(4):
+        result = run_script("""
+            import torch
+            x = torch.randn(200, 300, device="neuron")
+            w = torch.randn(300, 100, device="neuron", requires_grad=True)
+            for _ in range(60):
+                (x @ w).softmax(-1).sum().backward()
+        """)
+        assert result.returncode == 0, result.stderr
+
+
 def test_a_forked_child_is_refused():
     result = run_script("""
         import os, torch

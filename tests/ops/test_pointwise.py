@@ -463,3 +463,9 @@ def test_special_points():
     check(torch.remainder, torch.tensor([-0.0, 5, -5, inf, 1]), torch.tensor([1.0, inf, inf, 1, 0]))
     check(torch.hypot, torch.tensor([inf, 3e38, 1e-40]), torch.tensor([nan, 1e38, 1e-40]))
     check(torch.log, torch.tensor([-1.0, 0, 1, inf, nan]))
+
+
+def test_in_place_on_nothing_expanded():
+    nothing = torch.zeros(1, 0, device="neuron").expand(3, 0)
+    assert nothing.add_(1).shape == (3, 0)
+    assert nothing.fill_(1).pow_(2).shape == (3, 0)

@@ -123,6 +123,13 @@ def test_of_nothing(name):
             check(along(name, ALONG[name], dim), nothing, message=f"{name} {tuple(nothing.shape)} {dim}")
 
 
+@pytest.mark.parametrize("function", [torch.sum, torch.prod, torch.mean, torch.all, torch.any, torch.count_nonzero])
+def test_of_nothing_expanded(function):
+    for operand in (torch.zeros(1).expand(0), torch.zeros(1, 3).expand(0, 3), torch.zeros(1, 1, 2).expand(4, 0, 2)):
+        check(function, operand)
+        check(lambda x: function(x, 0), operand)
+
+
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "nansum", "cumsum", "cumprod"])
 def test_dtype_argument(name):
     function = getattr(torch, name)
@@ -298,3 +305,12 @@ def test_integers_reduce_exactly():
         check(torch.sum, values(SHAPE, dtype))
         check(torch.amax, values(SHAPE, dtype))
     check(torch.max, torch.tensor([2**53 + 1, 2**53]))
+
+
+# The CPU's own answer depends on where the infinity stands, so that its mean is the standard.
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_infinite_means(dtype):
+    operand = torch.tensor([[math.inf, 1.0], [-math.inf, 2.0], [-math.inf, math.inf], [1.0, 2.0]], dtype=dtype)
+    for function in (torch.var_mean, torch.std_mean):
+        mean = function(operand.to("neuron"), 1)[1].cpu()
+        torch.testing.assert_close(mean, operand.mean(1), equal_nan=True)

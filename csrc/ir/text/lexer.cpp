@@ -9,6 +9,8 @@ namespace opentrn::ir::text {
 namespace {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_ascii(char c) { return (static_cast<unsigned char>(c) & 0x80u) == 0; }
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; }  // of UTF-8
 bool is_hex_digit(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_word_part(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '$'; }
@@ -135,6 +137,8 @@ Token Lexer::lex() {
   }
   if (first == '@') return lex_while(TokenKind::Symbol, start, 1, is_symbol_part);
   position_ += first == '-' && second == '>' ? 2 : 1;
+  // A letter beyond ASCII is one mark, so that an error can show it.
+  while (is_continuation(at(position_)) && !is_ascii(first)) ++position_;
   return {TokenKind::Mark, std::string(text_.substr(start, position_ - start)), start};
 }
 

@@ -56,7 +56,8 @@ class TypeText {
     return *value;
   }
   [[noreturn]] void fail(std::string expected) const {
-    lexer_.fail(where_, "a tensor type is not understood", "'" + std::string(whole_) + "'", std::move(expected));
+    const std::string_view line = whole_.substr(0, whole_.find('\n'));
+    lexer_.fail(where_, "a tensor type is not understood", "'" + std::string(line) + "'", std::move(expected));
   }
 
  private:

@@ -158,16 +158,19 @@ class Runner {
   // Every thread has its own memory for the tiles of a block.
   void split_strip(const Strip& strip, const StripShape& shape) {
     int64_t bytes = 0;
-    for (const int32_t buffer : shape.local_buffers) bytes += aligned(plan_.homes()[static_cast<size_t>(buffer)].bytes);
+    std::vector<int64_t> offsets;
+    for (const int32_t buffer : shape.local_buffers) {
+      const int64_t size = plan_.homes()[static_cast<size_t>(buffer)].bytes;
+      offsets.push_back(array_offset(bytes, size));
+      bytes = offsets.back() + aligned(size);
+    }
     const int64_t grain = std::max<int64_t>(1, strip.partitions / (4 * int64_t{thread_count()}));
     parallel_for(0, strip.partitions, grain, [&](int64_t begin, int64_t end) {
       Bases bases(plan_.homes().size());
       for (const int32_t buffer : shape.used_buffers) bases[static_cast<size_t>(buffer)] = bases_[buffer];
       const Workspace memory(bytes);
-      std::byte* next = memory.data();
-      for (const int32_t buffer : shape.local_buffers) {
-        bases[static_cast<size_t>(buffer)] = next;
-        next += aligned(plan_.homes()[static_cast<size_t>(buffer)].bytes);
+      for (size_t i = 0; i < offsets.size(); ++i) {
+        bases[static_cast<size_t>(shape.local_buffers[i])] = memory.data() + offsets[i];
       }
       run_blocks(strip, bases.data(), begin, end);
     });

@@ -61,8 +61,8 @@ class Placer {
   int64_t place_tiles(const std::vector<int32_t>& buffers, int64_t base) {
     for (const int32_t id : buffers) {
       Home& home = result_.homes[static_cast<size_t>(id)];
-      home.offset = base;
-      base += aligned(home.bytes);
+      home.offset = array_offset(base, home.bytes);
+      base = home.offset + aligned(home.bytes);
     }
     return base;
   }
@@ -73,7 +73,7 @@ class Placer {
     for (const Statement& statement : body) {
       if (statement.loop < 0) continue;
       LoopPlan& loop = loops_[static_cast<size_t>(statement.loop)];
-      loop.memory_begin = share_ ? base : highest;
+      loop.memory_begin = array_offset(share_ ? base : highest, kPage);
       const int64_t inner = place_tiles(loop.own_buffers, loop.memory_begin);
       loop.memory_end = place_loops(program_.loops[static_cast<size_t>(statement.loop)].body, inner);
       highest = std::max(highest, loop.memory_end);

@@ -11,7 +11,7 @@ namespace opentrn::neuroncore::emulator {
 namespace {
 
 // What the tiles of a block may take: it has to stay in the second cache beside what streams through it.
-constexpr int64_t kBlockBytes = 192 * 1024;
+constexpr int64_t kBlockBytes = 384 * 1024;
 // Instructions in one strip at most: each is compared with all others.
 constexpr size_t kLongestStrip = 64;
 

@@ -47,6 +47,9 @@ TEST(TextErrors, TypesAreChecked) {
   expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<2xf33>"),
               "not understood, got '2xf33', expected an element type of the IR");
   expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<2xf32"), "never closed");
+  expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<2xf3)\n%1 = stablehlo.abs %a : tensor<2xf32>>"),
+              "got '2xf3)', expected");
+  expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<2xf32> \u00e9"), "got '\u00e9', expected");
   expect_part(message_of_line("%0 = stablehlo.abs %a : tensor<99999999999999999999xf32>"), "not understood");
 }
 
