@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "lowering/families.h"
 #include "lowering/helpers.h"
@@ -238,7 +239,8 @@ Results arg_extreme(Context& c) {
 // --- variance
 
 struct Variance {
-  Value variance, mean;
+  Value variance, mean, rough_mean;  // of the numbers divided by the scale
+  std::optional<Value> scale;
 };
 
 void check_variance_type(const Context& c) {
@@ -252,9 +254,30 @@ void check_variance_type(const Context& c) {
   check_types(c, dtype, "f");
 }
 
+/// A power of two near the largest magnitude, and its inverse. Squares of float32 numbers overflow or vanish long
+/// before the numbers do; those of what is left after a division by it do not, and no bit is lost.
+struct PowersOfTwo {
+  Value scale, inverse;
+};
+
+PowersOfTwo scale_of(Builder& b, Value x, const Dims& dims) {
+  const Value largest = b.bitcast_convert(b.reduce(b.abs(x), Op::Maximum, dims), DType::I32);
+  const auto bits = [&](int32_t pattern) { return b.splat_like(largest, pattern); };
+  constexpr int32_t kExponent = 0x7F800000, kLeast = 0x00800000, kMost = 0x7E800000;  // 2^-126 and 2^126
+  const Value exponent = b.clamp(bits(kLeast), b.and_(largest, bits(kExponent)), bits(kMost));
+  return {b.bitcast_convert(exponent, DType::F32),
+          b.bitcast_convert(b.subtract(bits(kLeast + kMost), exponent), DType::F32)};
+}
+
 Variance variance_of(Context& c, const Dims& dims) {
   Builder& b = c.b;
-  const Value x = compute_value(c, "self");
+  Value x = compute_value(c, "self");
+  std::optional<Value> scale;
+  if (b.dtype(x) == DType::F32) {
+    const PowersOfTwo powers = scale_of(b, x, dims);
+    x = b.multiply(x, expand_reduced(b, powers.inverse, b.shape(x), dims));
+    scale = powers.scale;
+  }
   const Moments both = moments(b, x, dims);
   const double count = static_cast<double>(count_of(b.shape(x), dims));
   Value degrees = b.scalar(DType::F64, std::max(count - 1.0, 0.0));
@@ -263,7 +286,7 @@ Variance variance_of(Context& c, const Dims& dims) {
     degrees = b.maximum(degrees, b.scalar(DType::F64, 0.0));
   }
   const Value divisor = b.broadcast_to(b.convert(degrees, b.dtype(x)), b.shape(both.squares));
-  return {b.divide(both.squares, divisor), both.mean};
+  return {b.divide(both.squares, divisor), both.mean, mean_over(b, x, dims), scale};
 }
 
 template <bool root, bool with_mean>
@@ -276,11 +299,12 @@ Results variance(Context& c) {
   const auto finish = [&](Value value) {
     return keep_dims(c.b, c.b.convert(value, dtype), self_shape(c), dims, keepdim);
   };
-  Results results{finish(root ? c.b.sqrt(both.variance) : both.variance)};
+  const auto unscaled = [&](Value value) { return both.scale ? c.b.multiply(value, *both.scale) : value; };
+  Results results{finish(root ? unscaled(c.b.sqrt(both.variance)) : unscaled(unscaled(both.variance)))};
   if (!with_mean) return results;
   // An infinite mean has no rounding error to correct.
-  const Value rough = mean_over(c.b, compute_value(c, "self"), dims);
-  results.push_back(finish(c.b.select(c.b.is_finite(rough), both.mean, rough)));
+  const Value mean = c.b.select(c.b.is_finite(both.rough_mean), both.mean, both.rough_mean);
+  results.push_back(finish(unscaled(mean)));
   return results;
 }
 

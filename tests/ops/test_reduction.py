@@ -314,3 +314,14 @@ def test_infinite_means(dtype):
     for function in (torch.var_mean, torch.std_mean):
         mean = function(operand.to("neuron"), 1)[1].cpu()
         torch.testing.assert_close(mean, operand.mean(1), equal_nan=True)
+
+
+# Squares of these are no float32 numbers. Over all dimensions the CPU itself overflows.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.parametrize(
+    "operand", [[1e20, 2e20, 3e20], [1e-25, 2e-25, 3e-25], [3e38, 1, 2], [3e38] * 3, [1e-40, 3e-40]]
+)
+def test_spread_of_extreme_numbers(operand, dtype):
+    x = torch.tensor([operand, [0.0] * len(operand), [1.0, 2.0, 3.0][: len(operand)]], dtype=dtype)
+    for function in (torch.std, torch.var, torch.std_mean, torch.var_mean):
+        check(lambda x, f=function: f(x, 1), x, tolerance=SUMS)
