@@ -61,6 +61,17 @@ Value exp2(Builder& b, Values v) {
   return b.power(b.splat_like(v[0], 2.0), v[0]);
 }
 
+/// x * 2^exponent. The power alone may overflow or vanish where the product does not, so it comes in three factors.
+Value ldexp(Builder& b, Values v) {
+  const double largest = b.dtype(v[0]) == DType::F64 ? 2400 : 360;  // beyond it the product is decided
+  const Value exponent = b.clamp(b.splat_like(v[1], -largest), v[1], b.splat_like(v[1], largest));
+  const Value third = b.floor(scaled(b, exponent, 1.0 / 3.0));
+  const Value two = b.splat_like(exponent, 2.0);
+  const Value factor = b.power(two, third);
+  const Value rest = b.power(two, b.subtract(exponent, b.add(third, third)));
+  return b.multiply(b.multiply(b.multiply(v[0], factor), factor), rest);
+}
+
 /// log2 and log10: the logarithm itself is exact to half an ulp, the product adds another; powers of the base must come
 /// out whole, so the nearest whole number wins when its power is the argument.
 Value log_to_base(Builder& b, Value x, double base) {
@@ -303,6 +314,7 @@ const std::array kRules = {
     elementwise("floor", rounded<Op::Floor>, Promotion::Common, "if"),
     elementwise("frac", frac, Promotion::Common, "f"),
     elementwise("hypot", hypotenuse, Promotion::Common, "f"),
+    inexact("ldexp.Tensor", ldexp, "f"),
     inexact("lgamma", unary<Op::Lgamma>, "f"),
     inexact("log", unary<Op::Log>),
     inexact("log10", log10),

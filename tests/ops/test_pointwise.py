@@ -469,3 +469,12 @@ def test_in_place_on_nothing_expanded():
     nothing = torch.zeros(1, 0, device="neuron").expand(3, 0)
     assert nothing.add_(1).shape == (3, 0)
     assert nothing.fill_(1).pow_(2).shape == (3, 0)
+
+
+# Of integers the CPU gives the product with the power, infinite or not a number.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_ldexp_where_the_power_alone_is_no_number(dtype):
+    x = torch.tensor([0.0, -0.0, 1e-38, 1e-30, 1.0, 3.0, -1e38, math.inf, math.nan]).to(dtype)
+    for exponents in ([200] * 9, [128, 130, 140, 133, -126, -149, -200, 5, 5], [0, 1, -1, 2, -2, 3, -3, 4, 127]):
+        check(torch.ldexp, x, torch.tensor(exponents))
+        check(torch.ldexp, x, torch.tensor(exponents, dtype=torch.float64))
