@@ -59,4 +59,8 @@ opentrn_add_tests(test_conformance tests/conformance)
 opentrn_add_tests(test_random_graphs tests/random_graphs)
 if(TARGET test_random_graphs)
   target_sources(test_random_graphs PRIVATE tests/conformance/harness.cpp)
+  if(OPENTRN_SANITIZE)
+    # All of them run without sanitizers, which make each take ten times as long.
+    set_tests_properties(test_random_graphs PROPERTIES ENVIRONMENT OPENTRN_TEST_GRAPHS=1000)
+  endif()
 endif()
