@@ -15,6 +15,10 @@ from rich.table import Table
 import opentrn  # noqa: F401  registers the device even where autoload is off
 
 
+# Between turns: the threads of OpenMP keep a core busy for milliseconds after their last loop.
+REST = 0.05
+
+
 @dataclasses.dataclass(frozen=True)
 class Row:
     """One piece of work: how long neuron takes, and the fastest of what it is compared with."""
@@ -49,6 +53,8 @@ def take_turns(ways: dict[str, Callable[[], object]], repeats: int = 9, target: 
     samples = {name: [] for name in ways}
     for _ in range(repeats):
         for name, call in ways.items():
+            time.sleep(REST)
+            seconds(call, 1 + calls[name] // 2)
             samples[name].append(seconds(call, calls[name]))
     return {name: statistics.median(taken) for name, taken in samples.items()}
 

@@ -22,6 +22,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kInterruptPeriod{50};
 constexpr int kMaxThreads = 1024;
+// How long a thread looks for news before it sleeps. Waking a sleeping thread costs about as much as a small operator,
+// and operators follow each other more closely than this.
+constexpr std::chrono::microseconds kSpinPeriod{100};
+constexpr int kPausesPerLook = 8;
 
 std::atomic<void (*)()> interrupt_check{nullptr};
 
@@ -36,6 +40,24 @@ class InsideLoop {
   InsideLoop& operator=(const InsideLoop&) = delete;
 };
 
+// Lets the other thread of this core have its units for a moment.
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits until `ready()`, for at most kSpinPeriod.
+template <class Ready>
+void spin_until(Ready ready) {
+  const Clock::time_point deadline = Clock::now() + kSpinPeriod;
+  while (!ready() && Clock::now() < deadline) {
+    for (int i = 0; i < kPausesPerLook; ++i) pause();
+  }
+}
+
 // One parallel_for. Lives on the caller's stack; helpers hold it only while `helpers` counts them.
 struct Job {
   FunctionRef<void(int64_t, int64_t)> body;
@@ -43,8 +65,8 @@ struct Job {
   int64_t chunk;
   std::atomic<int64_t> next;
   std::atomic<bool> stopped{false};
-  // Guarded by the pool's mutex.
-  int helpers = 0;
+  // Guarded by the pool's mutex; `helpers` may be looked at without it.
+  std::atomic<int> helpers{0};
   int max_helpers = 0;
   std::exception_ptr error{};
   std::condition_variable idle{};
@@ -67,7 +89,8 @@ class Pool {
       ++workers_;
     }
     jobs_.push_back(&job);
-    for (int i = 0; i < job.max_helpers; ++i) wake_.notify_one();
+    opened_.fetch_add(1, std::memory_order_relaxed);
+    for (int i = spinning_; i < job.max_helpers; ++i) wake_.notify_one();
   }
 
   void run_as_caller(Job& job) {
@@ -82,6 +105,11 @@ class Pool {
   void close(Job& job) {
     std::unique_lock lock(mutex_);
     remove(job);
+    if (job.helpers > 0) {
+      lock.unlock();
+      spin_until([&] { return job.helpers.load(std::memory_order_relaxed) == 0; });
+      lock.lock();
+    }
     while (job.helpers > 0) {
       job.idle.wait_for(lock, kInterruptPeriod);
       if (job.helpers == 0 || job.stopped) continue;
@@ -98,8 +126,7 @@ class Pool {
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      Job* job = nullptr;
-      wake_.wait(lock, [&] { return (job = open_job()) != nullptr; });
+      Job* job = next_job(lock);
       ++job->helpers;
       lock.unlock();
       try {
@@ -112,6 +139,20 @@ class Pool {
       remove(*job);
       if (--job->helpers == 0) job->idle.notify_one();
     }
+  }
+
+  // Waits for a job: awake at first, then asleep.
+  Job* next_job(std::unique_lock<std::mutex>& lock) {
+    Job* job = open_job();
+    if (job != nullptr) return job;
+    const uint64_t seen = opened_.load(std::memory_order_relaxed);
+    ++spinning_;
+    lock.unlock();
+    spin_until([&] { return opened_.load(std::memory_order_relaxed) != seen; });
+    lock.lock();
+    --spinning_;
+    wake_.wait(lock, [&] { return (job = open_job()) != nullptr; });
+    return job;
   }
 
   Job* open_job() const {
@@ -142,6 +183,8 @@ class Pool {
   std::condition_variable wake_;
   std::vector<Job*> jobs_;  // those that may still have chunks left
   size_t workers_ = 0;
+  int spinning_ = 0;  // workers that look for a job without being told
+  std::atomic<uint64_t> opened_{0};  // jobs so far
 };
 
 // Never destroyed: workers wait in it until the process ends.

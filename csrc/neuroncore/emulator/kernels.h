@@ -23,9 +23,12 @@ inline ComputeType carry_of(AluOp op, ComputeType type) {
   return op == AluOp::Add && type == ComputeType::F32 ? ComputeType::F64 : type;
 }
 
-/// Sums of float32 are made in blocks of so many elements, each in so many lanes.
+/// Sums of float32 are made in blocks. Within one, element i goes to lane i % kSumLanes. What comes to a lane is added in
+/// float32 up to kSumGroup elements (two roundings of a few numbers, where converting each costs more than adding it),
+/// and those groups in double.
 inline constexpr int64_t kSumBlock = 1024;
-inline constexpr int64_t kSumLanes = 32;
+inline constexpr int64_t kSumLanes = 16;
+inline constexpr int64_t kSumGroup = 4;
 
 /// n elements of `in`, `in_step` bytes apart (0: one element repeated), to a dense array of the compute type.
 using LoadKernel = void (*)(int64_t n, std::byte* out, const std::byte* in, int64_t in_step);

@@ -75,8 +75,10 @@ TEST_F(ThreadPool, AnExceptionReachesTheCallerAndStopsTheLoop) {
   std::atomic<bool> thrown{false};
   try {
     parallel_for(0, 1000000, 1, [&](int64_t first, int64_t last) {
-      thrown = thrown || first == 0;
-      if (first == 0) throw std::out_of_range("first");
+      if (first == 0) {
+        thrown = true;
+        throw std::out_of_range("first");
+      }
       while (!thrown) std::this_thread::yield();
       visited += last - first;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -164,6 +166,16 @@ TEST_F(ThreadPool, TheCheckIsNotCalledTooOften) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 100000; ++i) check_interrupt();
   EXPECT_LE(calls, (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(50) + 1);
+}
+
+// Workers look for the next loop before they sleep; the pauses here end before, about when and after they do.
+TEST_F(ThreadPool, LoopsAfterPausesOfAnyLength) {
+  std::atomic<int64_t> sum{0};
+  for (int pause = 0; pause < 200; ++pause) {
+    parallel_for(0, 64, 1, [&](int64_t first, int64_t last) { sum += last - first; });
+    std::this_thread::sleep_for(std::chrono::microseconds(pause));
+  }
+  EXPECT_EQ(sum, 200 * 64);
 }
 
 TEST_F(ThreadPool, AForkedChildCanUseIt) {

@@ -1,5 +1,5 @@
 // Sums over the rows of a block of columns, in the very order in which the reduction kernel adds the elements of one
-// row: element i goes to lane i % kSumLanes, lanes are folded in half until one is left, and that is added to the sum.
+// row (kernels.h); lanes are folded in half until one is left, and that is added to the sum.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace opentrn::neuroncore::emulator {
 
-inline constexpr int64_t kMostColumns = 64;
+inline constexpr int64_t kMostColumns = 128;
 
 /// Rows of a column block lie far apart: the processor does not see by itself which one comes next.
 inline constexpr int64_t kRowsAhead = 16;
@@ -20,15 +20,18 @@ inline void prefetch_row(const std::byte* row, int64_t bytes) {
 
 class ColumnSums {
  public:
-  /// Adds rows of `columns` floats, `step` bytes apart. The first row is number `position` since the last fold; rows
-  /// come in order, and no more than kSumBlock before a fold.
-  void add(int64_t rows, int64_t columns, const std::byte* in, int64_t step, int64_t position);
+  /// Adds rows of `columns` floats, `step` bytes apart: in order, and no more than kSumBlock before a fold.
+  void add(int64_t rows, int64_t columns, const std::byte* in, int64_t step);
 
   /// out[c] += the sum of column c; starts anew.
   void fold(int64_t columns, double* out);
 
  private:
-  int64_t used_ = 0;  // lanes that hold something; the others are not initialised
+  void close_groups(int64_t columns);
+
+  int64_t rows_ = 0;  // since the last fold
+  // Lanes beyond min(rows_, kSumLanes) are not initialised.
+  alignas(64) std::array<std::array<float, kMostColumns>, kSumLanes> groups_;
   alignas(64) std::array<std::array<double, kMostColumns>, kSumLanes> lanes_;
 };
 

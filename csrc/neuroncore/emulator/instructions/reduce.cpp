@@ -134,7 +134,7 @@ class ReducedColumns {
     for_each_line(in, [&](const std::byte* line) {
       for (int64_t done = 0; done < inner.size;) {
         const int64_t n = std::min(inner.size - done, kChunk - pending);
-        add(n, columns, line + done * inner.step, inner.step, pending);
+        add(n, columns, line + done * inner.step, inner.step);
         pending += n;
         done += n;
         if (pending == kChunk) {
@@ -165,9 +165,8 @@ class ReducedColumns {
     }
   }
 
-  // `rows` rows, the first of which is number `position` of its chunk.
-  void add(int64_t rows, int64_t columns, const std::byte* in, int64_t step, int64_t position) {
-    if (work_.load == nullptr && work_.sums_floats) return sums_->add(rows, columns, in, step, position);
+  void add(int64_t rows, int64_t columns, const std::byte* in, int64_t step) {
+    if (work_.sums_floats) return add_to_sums(rows, columns, in, step);
     for (int64_t r = 0; r < rows; ++r) {
       const std::byte* row = in + r * step;
       prefetch_row(row + kRowsAhead * step, columns * work_.in.item());
@@ -175,11 +174,21 @@ class ReducedColumns {
         work_.load(columns, loaded_.data(), row, work_.in.item());
         row = loaded_.data();
       }
-      if (work_.sums_floats) {
-        sums_->add(1, columns, row, 0, position + r);
-      } else {
-        work_.any_order(columns, results_.data(), results_.data(), 1, row, 1);
+      work_.any_order(columns, results_.data(), results_.data(), 1, row, 1);
+    }
+  }
+
+  void add_to_sums(int64_t rows, int64_t columns, const std::byte* in, int64_t step) {
+    if (work_.load == nullptr) return sums_->add(rows, columns, in, step);
+    const int64_t row_bytes = columns * static_cast<int64_t>(sizeof(float));
+    for (int64_t done = 0; done < rows; done += kLoadedRows) {
+      const int64_t n = std::min(kLoadedRows, rows - done);
+      for (int64_t r = 0; r < n; ++r) {
+        const std::byte* row = in + (done + r) * step;
+        prefetch_row(row + kRowsAhead * step, columns * work_.in.item());
+        work_.load(columns, loaded_.data() + r * row_bytes, row, work_.in.item());
       }
+      sums_->add(n, columns, loaded_.data(), row_bytes);
     }
   }
 
@@ -190,7 +199,9 @@ class ReducedColumns {
   const Reduce& work_;
   std::optional<ColumnSums> sums_;
   alignas(64) std::array<std::byte, kWidest * 16> results_;
-  alignas(64) std::array<std::byte, kWidest * 16> loaded_;
+  static constexpr int64_t kLoadedRows = 16;
+  static constexpr int64_t kLoadedSums = kLoadedRows * kMostColumns * static_cast<int64_t>(sizeof(float));
+  alignas(64) std::array<std::byte, std::max(kWidest * 16, kLoadedSums)> loaded_;
 };
 
 // `columns` results whose elements step by `in_step` from one to the next.

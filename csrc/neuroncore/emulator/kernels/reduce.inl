@@ -123,16 +123,15 @@ void reduce_row(int64_t n, std::byte* out, const std::byte* in) {
   *to = Reducer::narrow(Reducer::combine(Reducer::widen(*to), fold_lanes<Reducer>(lanes)));
 }
 
-// Sums of float32. Element i of a block goes to lane i % kSumLanes, the lanes are folded in half until one is left, and
-// that is added to the sum. Every kernel that is to equal a multiplication and this sum keeps that order.
+// Sums of float32: kernels.h says in which order. Every kernel that is to equal a multiplication and this sum keeps it.
 class SumLanes {
  public:
   static constexpr int64_t kWidth = kVectorBytes / static_cast<int64_t>(sizeof(float));
   static constexpr int64_t kVectors = kSumLanes / kWidth;  // of floats
 
-  OPENTRN_INLINE void add(int64_t vector, Floats values) {
-    vectors_[2 * vector] += lower_half(values);
-    vectors_[2 * vector + 1] += upper_half(values);
+  OPENTRN_INLINE void add(int64_t vector, Floats group) {
+    vectors_[2 * vector] += lower_half(group);
+    vectors_[2 * vector + 1] += upper_half(group);
   }
 
   OPENTRN_INLINE double fold() {
@@ -148,26 +147,36 @@ class SumLanes {
   Doubles vectors_[2 * kVectors] = {};
 };
 
+// The kWidth numbers from number i on, those from number n on being 0.
+template <typename Vector, typename Number>
+OPENTRN_INLINE Floats vector_before(int64_t n, int64_t i, const Vector& vector, const Number& number) {
+  if (i + SumLanes::kWidth <= n) return vector(i);
+  Floats result = {};
+  for (int64_t j = 0; i + j < n; ++j) result[j] = number(i + j);
+  return result;
+}
+
 /// The sum of up to kSumBlock numbers: `vector(i)` gives kWidth of them from number i on, `number(i)` one.
 template <typename Vector, typename Number>
 OPENTRN_INLINE double sum_of_block(int64_t n, const Vector& vector, const Number& number) {
+  constexpr int64_t kStep = kSumLanes * kSumGroup;
   SumLanes lanes;
   int64_t i = 0;
-  for (; i + kSumLanes <= n; i += kSumLanes) {
-    for (int64_t v = 0; v < SumLanes::kVectors; ++v) lanes.add(v, vector(i + v * SumLanes::kWidth));
+  for (; i + kStep <= n; i += kStep) {
+    for (int64_t v = 0; v < SumLanes::kVectors; ++v) {
+      const int64_t first = i + v * SumLanes::kWidth;
+      Floats group = vector(first);
+      for (int64_t g = 1; g < kSumGroup; ++g) group += vector(first + g * kSumLanes);
+      lanes.add(v, group);
+    }
   }
   if (i == n) return lanes.fold();
   // Unrolled, so that the lanes stay in registers.
-#pragma GCC unroll 8
+#pragma GCC unroll 4
   for (int64_t v = 0; v < SumLanes::kVectors; ++v) {
-    const int64_t at = i + v * SumLanes::kWidth;
-    Floats rest = {};
-    if (at + SumLanes::kWidth <= n) {
-      rest = vector(at);
-    } else {
-      for (int64_t j = 0; at + j < n; ++j) rest[j] = number(at + j);
-    }
-    lanes.add(v, rest);
+    Floats group = {};
+    for (int64_t at = i + v * SumLanes::kWidth; at < n; at += kSumLanes) group += vector_before(n, at, vector, number);
+    lanes.add(v, group);
   }
   return lanes.fold();
 }
