@@ -14,7 +14,6 @@ from rich.table import Table
 
 import opentrn  # noqa: F401  registers the device even where autoload is off
 
-
 # Between turns: the threads of OpenMP keep a core busy for milliseconds after their last loop.
 REST = 0.05
 

@@ -183,7 +183,7 @@ class Pool {
   std::condition_variable wake_;
   std::vector<Job*> jobs_;  // those that may still have chunks left
   size_t workers_ = 0;
-  int spinning_ = 0;  // workers that look for a job without being told
+  int spinning_ = 0;                 // workers that look for a job without being told
   std::atomic<uint64_t> opened_{0};  // jobs so far
 };
 

@@ -134,7 +134,9 @@ class Runner {
     for (size_t i = 0; i < variant.strips.size(); ++i) {
       const Strip& strip = variant.strips[i];
       if (plan_.options().check) check_bounds(plan_.program(), group.shapes[i].instructions[0], counters_);
-      if (may_split_ && strip.splits) {
+      if (may_split_ && strip.splits && group.product) {
+        split_product(strip);
+      } else if (may_split_ && strip.splits) {
         split_strip(strip, group.shapes[i]);
       } else {
         run_blocks(strip, bases_, 0, strip.partitions);
@@ -153,6 +155,13 @@ class Runner {
       frame.count = std::min(strip.block, end - first);
       for (const Kernel& kernel : strip.kernels) kernel(frame);
     }
+  }
+
+  // One part for each thread, which packs its operands. There are no tiles.
+  void split_product(const Strip& strip) {
+    const int64_t grain = (strip.partitions - 1) / thread_count() + 1;
+    parallel_for(0, strip.partitions, grain,
+                 [&](int64_t begin, int64_t end) { run_blocks(strip, bases_, begin, end); });
   }
 
   // Every thread has its own memory for the tiles of a block.

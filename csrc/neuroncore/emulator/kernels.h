@@ -23,9 +23,9 @@ inline ComputeType carry_of(AluOp op, ComputeType type) {
   return op == AluOp::Add && type == ComputeType::F32 ? ComputeType::F64 : type;
 }
 
-/// Sums of float32 are made in blocks. Within one, element i goes to lane i % kSumLanes. What comes to a lane is added in
-/// float32 up to kSumGroup elements (two roundings of a few numbers, where converting each costs more than adding it),
-/// and those groups in double.
+/// Sums of float32 are made in blocks. Within one, element i goes to lane i % kSumLanes. What comes to a lane is added
+/// in float32 up to kSumGroup elements (two roundings of a few numbers, where converting each costs more than adding
+/// it), and those groups in double.
 inline constexpr int64_t kSumBlock = 1024;
 inline constexpr int64_t kSumLanes = 16;
 inline constexpr int64_t kSumGroup = 4;
@@ -40,7 +40,7 @@ using BinaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* a, int
                               int64_t b_step);
 using UnaryKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
 /// *out = *out op in[0] op in[1] ..., where *out has the type carry_of(op, type). Sums are as accurate as in twice the
-/// digits.
+/// digits, but for the groups of float32.
 using ReduceKernel = void (*)(int64_t n, std::byte* out, const std::byte* in);
 /// out[r] = out[r] + a[r][0] * b[0] + a[r][1] * b[1] ... of doubles: bit for bit what Multiply and a reduction with Add
 /// give one after the other. Lines are dense; steps between rows are in bytes.

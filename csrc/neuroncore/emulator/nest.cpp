@@ -59,6 +59,22 @@ std::vector<Dimension> merged(const std::vector<Dimension>& outermost_first) {
   return result;
 }
 
+bool same_elements(const Operand& left, const Operand& right) {
+  if (left.slot != right.slot || left.offset != right.offset || left.dtype != right.dtype) return false;
+  if (left.partitions != right.partitions || left.partition_advance != right.partition_advance) return false;
+  if (left.partitions > 1 && left.partition_step != right.partition_step) return false;
+  const auto same_term = [](const CounterTerm& a, const CounterTerm& b) {
+    return a.counter == b.counter && a.bytes == b.bytes;
+  };
+  const auto same_dimension = [](const Dimension& a, const Dimension& b) {
+    return a.step == b.step && a.size == b.size;
+  };
+  const std::vector<Dimension> one = merged(left.free);
+  const std::vector<Dimension> other = merged(right.free);
+  return std::equal(left.terms.begin(), left.terms.end(), right.terms.begin(), right.terms.end(), same_term) &&
+         std::equal(one.begin(), one.end(), other.begin(), other.end(), same_dimension);
+}
+
 std::optional<std::vector<NestDimension>> common_dimensions(std::span<const std::vector<Dimension>> patterns) {
   std::array<size_t, kMaxOperands> at{};
   std::array<int64_t, kMaxOperands> left{};  // size of the current dimension that is not cut off yet

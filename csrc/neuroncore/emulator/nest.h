@@ -12,7 +12,7 @@
 
 namespace opentrn::neuroncore::emulator {
 
-inline constexpr size_t kMaxOperands = 4;
+inline constexpr size_t kMaxOperands = 8;
 inline constexpr size_t kMaxRank = 16;
 
 /// Addresses are integers, because one of the "operands" may be a sequence of integers (iota) instead of memory.
@@ -50,6 +50,9 @@ std::optional<std::vector<NestDimension>> common_dimensions(std::span<const std:
 
 /// Innermost first, without dimensions of size 1, neighbours that step evenly merged.
 std::vector<Dimension> merged(const std::vector<Dimension>& outermost_first);
+
+/// True when both are the same elements in the same order.
+bool same_elements(const Operand& left, const Operand& right);
 
 /// Merges neighbours of a nest that step evenly in all operands.
 void merge_dimensions(Nest& nest, const NestOptions& options);

@@ -175,8 +175,8 @@ void Plan::place() {
   }
 }
 
-// Blocks of partitions and whole products write results before later ones read parameters. Outside of loops the program
-// only promises that it reads before it writes.
+// Blocks of partitions, chains and whole products write results before later ones read parameters. Outside of loops the
+// program only promises that it reads before it writes.
 void Plan::note_assumptions() {
   const auto note = [&](const Buffer& parameter, const Buffer& result) {
     const auto shared = [&](const SharedMemory& pair) {
@@ -190,7 +190,7 @@ void Plan::note_assumptions() {
   for (const Node& node : body_) {
     if (node.group < 0) continue;
     for (const StripShape& shape : group(node.group).shapes) {
-      const bool in_pieces = shape.by_partition && shape.partitions > 1;
+      const bool in_pieces = shape.by_partition && (shape.partitions > 1 || shape.instructions.size() > 1);
       if (!in_pieces && !group(node.group).product) continue;
       for (const int32_t read : shape.used_buffers) {
         const Buffer& parameter = program().buffers[static_cast<size_t>(read)];
@@ -230,7 +230,7 @@ Variant Plan::prepare_variant(const Group& group, size_t number) const {
   }
   Variant variant;
   if (group.product) {
-    variant.strips.push_back(prepare_whole(*group.product, last));
+    variant.strips.push_back(prepare_whole(*group.product, group.work[0], last));
     return variant;
   }
   for (size_t i = 0; i < group.shapes.size(); ++i) {
@@ -245,10 +245,12 @@ Operand Plan::operand_of(const Access& access, const std::vector<uint8_t>& last)
   return operand;
 }
 
-Strip Plan::prepare_whole(const Product& product, const std::vector<uint8_t>& last) const {
+Strip Plan::prepare_whole(const Product& product, int64_t work, const std::vector<uint8_t>& last) const {
   const ProductOperands operands{operand_of(product.stationary, last), operand_of(product.moving, last),
                                  operand_of(product.out, last)};
   Strip strip;
+  strip.partitions = strip.block = product_pieces(operands);
+  strip.splits = options_.parallel && strip.partitions > 1 && work >= 2 * kParallelWork;
   strip.kernels.push_back(prepare_product(operands, product.chunk));
   return strip;
 }
@@ -260,18 +262,36 @@ Strip Plan::prepare_strip(const StripShape& shape, int64_t work, const std::vect
   const bool whole = !strip.splits && shape.block == shape.partitions;
   std::vector<Request> requests;
   for (const int32_t number : shape.instructions) requests.push_back(request_of(number, last, whole));
-  for (size_t i = 0; i < requests.size(); ++i) {
+  const std::vector<Kernel> dots = dots_of(requests);
+  for (size_t i = 0; i < requests.size();) {
     if (!requests[i].outputs.empty()) strip.partitions = requests[i].outputs[0].partitions;
-    if (i + 1 < requests.size() && feeds_only_the_next(requests[i].instruction)) {
-      if (Kernel dot = prepare_dot(requests[i], requests[i + 1])) {
-        strip.kernels.push_back(std::move(dot));
-        ++i;
-        continue;
-      }
+    if (dots[i]) {
+      strip.kernels.push_back(dots[i]);
+      i += 2;
+    } else if (Chain chain = chain_at(requests, dots, i); chain.kernel) {
+      strip.kernels.push_back(std::move(chain.kernel));
+      i += chain.instructions;
+    } else {
+      strip.kernels.push_back(prepare(std::move(requests[i++])));
     }
-    strip.kernels.push_back(prepare(std::move(requests[i])));
   }
   return strip;
+}
+
+// By request: the kernel of it and the next, if the two are an inner product.
+std::vector<Kernel> Plan::dots_of(const std::vector<Request>& requests) const {
+  std::vector<Kernel> dots(requests.size());
+  for (size_t i = 0; i + 1 < requests.size(); ++i) {
+    if (feeds_only_the_next(requests[i].instruction)) dots[i] = prepare_dot(requests[i], requests[i + 1]);
+  }
+  return dots;
+}
+
+Chain Plan::chain_at(std::span<const Request> requests, std::span<const Kernel> dots, size_t first) const {
+  if (!options_.optimise) return {};
+  size_t end = first;
+  while (end < requests.size() && !dots[end]) ++end;
+  return prepare_chain(requests.subspan(first, end - first), uses_);
 }
 
 Request Plan::request_of(int32_t number, const std::vector<uint8_t>& last, bool whole) const {

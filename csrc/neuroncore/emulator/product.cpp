@@ -239,6 +239,27 @@ class Finder {
   const std::vector<int32_t>& uses_;
 };
 
+// Every thread packs the side that is not cut: the smaller one. Lengths that kernels of all instruction sets divide.
+constexpr int64_t kPieceRows = 12;
+constexpr int64_t kPieceColumns = 64;
+
+bool cuts_columns(int64_t m, int64_t n) { return n >= m; }
+
+// Keeps the pieces [first, first + count).
+void keep_pieces(ChainProblem& problem, int64_t first, int64_t count, int64_t moving_item, int64_t stationary_item) {
+  if (cuts_columns(problem.m, problem.n)) {
+    const int64_t begin = first * kPieceColumns;
+    problem.moving += begin * problem.moving_n * moving_item;
+    problem.out += begin * problem.out_n;
+    problem.n = std::min(count * kPieceColumns, problem.n - begin);
+    return;
+  }
+  const int64_t begin = first * kPieceRows;
+  problem.stationary += begin * problem.stationary_m * stationary_item;
+  problem.out += begin * problem.out_m;
+  problem.m = std::min(count * kPieceRows, problem.m - begin);
+}
+
 int64_t step_of(const Operand& operand) { return operand.free.empty() ? operand.item() : operand.free[0].step; }
 
 }  // namespace
@@ -246,6 +267,13 @@ int64_t step_of(const Operand& operand) { return operand.free.empty() ? operand.
 std::optional<Product> find_product(const Program& program, const std::vector<int32_t>& uses,
                                     std::span<const Statement> statements) {
   return Finder(program, uses).find(statements);
+}
+
+int64_t product_pieces(const ProductOperands& operands) {
+  const int64_t m = operands.stationary.free_elements();
+  const int64_t n = operands.moving.free_elements();
+  if (m == 0 || n == 0) return 1;
+  return cuts_columns(m, n) ? (n - 1) / kPieceColumns + 1 : (m - 1) / kPieceRows + 1;
 }
 
 Kernel prepare_product(const ProductOperands& operands, int64_t chunk) {
@@ -263,9 +291,12 @@ Kernel prepare_product(const ProductOperands& operands, int64_t chunk) {
   const ChainKernel kernel = kernels().chain(stationary.dtype);
   return [operands = std::make_shared<const ProductOperands>(operands), problem, kernel](const Frame& frame) {
     ChainProblem here = problem;
-    here.stationary = operands->stationary.at(frame);
-    here.moving = operands->moving.at(frame);
-    here.out = operands->out.at(frame);
+    Frame whole = frame;
+    whole.first = 0;
+    here.stationary = operands->stationary.at(whole);
+    here.moving = operands->moving.at(whole);
+    here.out = operands->out.at(whole);
+    keep_pieces(here, frame.first, frame.count, operands->moving.item(), operands->stationary.item());
     kernel(here);
   };
 }

@@ -29,6 +29,11 @@ std::optional<Product> find_product(const Program& program, const std::vector<in
 struct ProductOperands {
   Operand stationary, moving, out;
 };
+
+/// How many pieces of rows or columns a product can be given to threads in.
+int64_t product_pieces(const ProductOperands& operands);
+
+/// The "partitions" of a frame are pieces.
 Kernel prepare_product(const ProductOperands& operands, int64_t chunk);
 
 }  // namespace opentrn::neuroncore::emulator

@@ -7,7 +7,7 @@
 namespace opentrn::neuroncore {
 namespace {
 
-constexpr int64_t kRows = 24, kSteps = 64, kColumns = 40;  // of a tile
+constexpr int64_t kRows = 24, kSteps = 64, kColumns = 160;  // of a tile
 
 struct Sizes {
   int64_t m, n, k;
@@ -113,7 +113,7 @@ double rounding_to(DType dtype) { return dtype == DType::BF16 ? 0x1p-8 : dtype =
 
 TEST(EmulatorProduct, EqualsItsInstructions) {
   for (const Sizes& s :
-       {Sizes{20, 40, 64}, {24, 40, 65}, {44, 60, 128}, {72, 99, 150}, {95, 79, 1300}, {30, 45, 200}}) {
+       {Sizes{20, 40, 64}, {24, 40, 65}, {44, 60, 128}, {72, 199, 150}, {95, 79, 1300}, {30, 345, 200}}) {
     for (const DType dtype : {DType::F32, DType::BF16, DType::F16}) {
       for (const Layouts& layouts : {Layouts{false, false}, {false, true}, {true, false}, {true, true}}) {
         for (const DType result : {DType::F32, dtype}) {

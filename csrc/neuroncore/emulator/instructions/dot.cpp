@@ -64,15 +64,6 @@ bool is_dense(const Operand& operand) {
   return dimensions.size() == 1 && dimensions[0].step == operand.item();
 }
 
-bool same_elements(const Operand& left, const Operand& right) {
-  const std::vector<Dimension> one = merged(left.free);
-  const std::vector<Dimension> other = merged(right.free);
-  return left.slot == right.slot && left.offset == right.offset && left.dtype == right.dtype &&
-         left.partitions == right.partitions &&
-         std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [](const Dimension& a, const Dimension& b) { return a.step == b.step && a.size == b.size; });
-}
-
 }  // namespace
 
 Kernel prepare_dot(const Request& product, const Request& sum) {

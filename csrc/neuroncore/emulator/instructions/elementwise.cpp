@@ -28,7 +28,7 @@ void run_row(const Elementwise& work, ChunkMemory& memory, int64_t n, Addresses 
   for (int64_t done = 0; done < n;) {
     const int64_t count = std::min(pipeline.chunk, n - done);
     std::byte* out = pointer(addresses[0]);
-    std::byte* to = direct ? out : memory.values[kMostValues - 1].data();
+    std::byte* to = direct ? out : memory.out.data();
     const std::byte* values = compute_chunk(pipeline, memory, count, addresses, steps, to);
     if (pipeline.store != nullptr) {
       pipeline.store(count, out, steps[0], values);
@@ -67,7 +67,7 @@ class JoinedRows {
     for (size_t i = 1; i < work_.operands(); ++i) {
       if (row[i] == column[i] * columns) continue;
       const int64_t item = pipeline.tiles[i - 1].item;
-      std::byte* to = joined_.values[i].data();
+      std::byte* to = joined_.tiles[i - 1].data();
       pipeline.tiles[i - 1].copy(rows, columns, to, columns * item, item, pointer(addresses[i]), row[i], column[i]);
       joined[i] = address(to);
       steps[i] = item;
@@ -75,7 +75,7 @@ class JoinedRows {
     const int64_t n = rows * columns;
     if (row[0] == column[0] * columns) return run_row(work_, memory_, n, joined, steps);
     std::byte* out = pointer(addresses[0]);
-    std::byte* to = joined_.values[0].data();
+    std::byte* to = joined_.out.data();
     const std::byte* values = compute_chunk(pipeline, memory_, n, joined, steps, to);
     if (pipeline.store == nullptr) {
       return pipeline.copy(rows, columns, out, row[0], column[0], values, columns * pipeline.item, pipeline.item);
@@ -169,19 +169,22 @@ bool repeats(const Operand& operand) {
 
 }  // namespace
 
-Kernel prepare_elementwise(const Request& request) {
-  PipelinePlan plan = plan_pipeline(request);
+Kernel kernel_of(PipelinePlan plan, const Operand& out, bool whole, bool accumulates) {
   auto work = std::make_shared<Elementwise>();
   work->pipeline = std::move(plan.pipeline);
-  work->out = request.outputs[0];
+  work->out = out;
   work->tiles = std::move(plan.tiles);
-  work->by_row = request.instruction.accumulate && repeats(work->out);
+  work->by_row = accumulates && repeats(work->out);
   std::array<const Operand*, kMaxOperands> operands{&work->out};
   for (size_t i = 0; i < work->tiles.size(); ++i) operands[i + 1] = &work->tiles[i];
-  auto nest = make_nest(std::span(operands).first(work->operands()), {.whole = request.whole, .repeats = work->by_row});
+  auto nest = make_nest(std::span(operands).first(work->operands()), {.whole = whole, .repeats = work->by_row});
   if (!nest) return {};
   work->nest = std::move(*nest);
   return [work](const Frame& frame) { run(*work, frame); };
+}
+
+Kernel prepare_elementwise(const Request& request) {
+  return kernel_of(plan_pipeline(request), request.outputs[0], request.whole, request.instruction.accumulate);
 }
 
 }  // namespace opentrn::neuroncore::emulator

@@ -1,5 +1,7 @@
 #include "neuroncore/emulator/instructions/pipeline.h"
 
+#include <algorithm>
+
 #include "neuroncore/emulator/instructions/types.h"
 
 namespace opentrn::neuroncore::emulator {
@@ -30,8 +32,9 @@ class Planner {
   uint8_t immediate(const Immediate& value) {
     Immediate read = value;
     read.dtype = read_as(value.dtype);
-    plan_.pipeline.immediates[immediates_] = converted(read, plan_.pipeline.type).bytes;
-    return static_cast<uint8_t>(kFirstImmediate + immediates_++);
+    Pipeline& pipeline = plan_.pipeline;
+    pipeline.immediates[pipeline.immediate_count] = converted(read, pipeline.type).bytes;
+    return static_cast<uint8_t>(kFirstImmediate + pipeline.immediate_count++);
   }
 
   uint8_t scalar(size_t position) {
@@ -74,6 +77,7 @@ class Planner {
     pipeline.out_item = size_of(dtype);
     pipeline.copy = kernels().copy(pipeline.item);
     if (dtype != dtype_of(pipeline.type)) pipeline.store = kernels().store(pipeline.type, dtype);
+    assign_places(pipeline);  // one instruction has few operations
     return std::move(plan_);
   }
 
@@ -87,7 +91,6 @@ class Planner {
 
   const Request& request_;
   bool patterns_;
-  size_t immediates_ = 0;
   PipelinePlan plan_;
 };
 
@@ -162,6 +165,25 @@ PipelinePlan plan_pipeline(const Request& request) {
   return planner.finish();
 }
 
+bool assign_places(Pipeline& pipeline) {
+  std::array<size_t, kMostPlaces> busy_until{};  // the last operation that reads the place
+  const size_t count = pipeline.operations.size();
+  for (size_t i = 0; i + 1 < count; ++i) {
+    const size_t value = kFirstResult + i;
+    size_t last_read = i;
+    for (size_t later = i + 1; later < count; ++later) {
+      const Operation& reader = pipeline.operations[later];
+      if (reader.a == value || (reader.binary != nullptr && reader.b == value)) last_read = later;
+    }
+    // An operation may write where it reads.
+    const auto free = std::find_if(busy_until.begin(), busy_until.end(), [i](size_t until) { return until <= i; });
+    if (free == busy_until.end()) return false;
+    *free = last_read;
+    pipeline.operations[i].place = static_cast<uint8_t>(free - busy_until.begin());
+  }
+  return true;
+}
+
 const std::byte* compute_chunk(const Pipeline& pipeline, ChunkMemory& memory, int64_t n, const Addresses& addresses,
                                const Addresses& steps, std::byte* out) {
   std::array<const std::byte*, kMostValues> values;
@@ -177,7 +199,7 @@ const std::byte* compute_chunk(const Pipeline& pipeline, ChunkMemory& memory, in
       values[i] = from;
       continue;
     }
-    std::byte* to = operations == 0 ? out : memory.values[i].data();
+    std::byte* to = operations == 0 ? out : memory.tiles[i].data();
     if (tile.load != nullptr) {
       tile.load(repeated ? 1 : n, to, from, step);
     } else {
@@ -185,14 +207,14 @@ const std::byte* compute_chunk(const Pipeline& pipeline, ChunkMemory& memory, in
     }
     values[i] = to;
   }
-  for (size_t i = 0; i < pipeline.immediates.size(); ++i) {
+  for (size_t i = 0; i < pipeline.immediate_count; ++i) {
     values[kFirstImmediate + i] = pipeline.immediates[i].data();
     strides[kFirstImmediate + i] = 0;
   }
   for (size_t i = 0; i < operations; ++i) {
     const Operation& operation = pipeline.operations[i];
     const size_t result = kFirstResult + i;
-    std::byte* to = i + 1 == operations ? out : memory.values[result].data();
+    std::byte* to = i + 1 == operations ? out : memory.places[operation.place].data();
     const std::byte* a = values[operation.a];
     int64_t a_stride = strides[operation.a];
     if (operation.binary != nullptr) {

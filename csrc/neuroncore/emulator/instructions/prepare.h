@@ -1,6 +1,7 @@
 // Preparing instructions: each family turns an instruction with resolved operands into a kernel.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "neuroncore/emulator/kernels.h"
@@ -26,6 +27,16 @@ Kernel prepare(Request request);
 /// A multiplication and the sum of its products as one kernel, when nothing else uses the products; else an empty
 /// kernel.
 Kernel prepare_dot(const Request& product, const Request& sum);
+
+/// Consecutive element-wise instructions as one kernel: what only they read is never written.
+struct Chain {
+  Kernel kernel;            // empty when there is no chain
+  size_t instructions = 0;  // how many of the first ones it stands for
+};
+
+/// The longest chain that `requests` begins with. `uses`: by buffer, how many operands of the program are accesses to
+/// it.
+Chain prepare_chain(std::span<const Request> requests, std::span<const int32_t> uses);
 
 /// True for instructions that compute each partition from the same partition of their operands.
 bool works_by_partition(const Instruction& instruction);

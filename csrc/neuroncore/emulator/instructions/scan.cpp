@@ -248,7 +248,7 @@ void run_activation_reduce(const ActivationReduce& work, const Frame& frame) {
           const int64_t n = std::min(work.pipeline.chunk, columns - done);
           std::byte* out = pointer(chunk[0]);
           const bool direct = work.pipeline.store == nullptr && (steps[0] == work.pipeline.item || n == 1);
-          std::byte* to = direct ? out : memory.values[kMostValues - 1].data();
+          std::byte* to = direct ? out : memory.out.data();
           const std::byte* values = compute_chunk(work.pipeline, memory, n, chunk, steps, to);
           sum.add(n, values);
           if (values != out) work.store(n, out, steps[0], values);

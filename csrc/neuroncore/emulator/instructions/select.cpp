@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/convert_rows.h"
+#include "base/vector_clones.h"
 #include "neuroncore/emulator/instructions/types.h"
 #include "neuroncore/emulator/nest.h"
 
@@ -16,30 +17,56 @@ constexpr int64_t kChunk = 256;
 using ChooseKernel = void (*)(int64_t n, std::byte* out, const uint8_t* mask, const std::byte* yes, int64_t yes_step,
                               const std::byte* no, int64_t no_step);
 
+template <int64_t yes_step, int64_t no_step, typename T>
+[[gnu::always_inline]] inline void choose_row(int64_t n, T* out, const uint8_t* mask, const T* yes, const T* no) {
+  for (int64_t i = 0; i < n; ++i) {
+    // Both are read, so that there is no branch.
+    const T one = yes[i * yes_step];
+    const T other = no[i * no_step];
+    out[i] = mask[i] != 0 ? one : other;
+  }
+}
+
 // Steps are 1, or 0 for one element repeated.
 template <typename T>
-void choose(int64_t n, std::byte* out, const uint8_t* mask, const std::byte* yes, int64_t yes_step, const std::byte* no,
-            int64_t no_step) {
+[[gnu::always_inline]] inline void choose(int64_t n, std::byte* out, const uint8_t* mask, const std::byte* yes,
+                                          int64_t yes_step, const std::byte* no, int64_t no_step) {
   T* to = reinterpret_cast<T*>(out);
   const T* from_yes = reinterpret_cast<const T*>(yes);
   const T* from_no = reinterpret_cast<const T*>(no);
-  if (yes_step == 1 && no_step == 1) {
-    for (int64_t i = 0; i < n; ++i) to[i] = mask[i] != 0 ? from_yes[i] : from_no[i];
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) to[i] = mask[i] != 0 ? from_yes[i * yes_step] : from_no[i * no_step];
+  if (yes_step == 1 && no_step == 1) return choose_row<1, 1>(n, to, mask, from_yes, from_no);
+  if (yes_step == 1) return choose_row<1, 0>(n, to, mask, from_yes, from_no);
+  if (no_step == 1) return choose_row<0, 1>(n, to, mask, from_yes, from_no);
+  choose_row<0, 0>(n, to, mask, from_yes, from_no);
 }
 
 struct Item16 {
   uint64_t low, high;
 };
 
+OPENTRN_VECTOR_CLONES void choose_1(int64_t n, std::byte* out, const uint8_t* mask, const std::byte* yes,
+                                    int64_t yes_step, const std::byte* no, int64_t no_step) {
+  choose<uint8_t>(n, out, mask, yes, yes_step, no, no_step);
+}
+OPENTRN_VECTOR_CLONES void choose_2(int64_t n, std::byte* out, const uint8_t* mask, const std::byte* yes,
+                                    int64_t yes_step, const std::byte* no, int64_t no_step) {
+  choose<uint16_t>(n, out, mask, yes, yes_step, no, no_step);
+}
+OPENTRN_VECTOR_CLONES void choose_4(int64_t n, std::byte* out, const uint8_t* mask, const std::byte* yes,
+                                    int64_t yes_step, const std::byte* no, int64_t no_step) {
+  choose<uint32_t>(n, out, mask, yes, yes_step, no, no_step);
+}
+OPENTRN_VECTOR_CLONES void choose_8(int64_t n, std::byte* out, const uint8_t* mask, const std::byte* yes,
+                                    int64_t yes_step, const std::byte* no, int64_t no_step) {
+  choose<uint64_t>(n, out, mask, yes, yes_step, no, no_step);
+}
+
 ChooseKernel choose_kernel(int64_t item) {
   switch (item) {
-    case 1: return choose<uint8_t>;
-    case 2: return choose<uint16_t>;
-    case 4: return choose<uint32_t>;
-    case 8: return choose<uint64_t>;
+    case 1: return choose_1;
+    case 2: return choose_2;
+    case 4: return choose_4;
+    case 8: return choose_8;
     default: return choose<Item16>;
   }
 }
@@ -75,7 +102,7 @@ struct Select {
   Nest nest;
   std::vector<Operand> operands;  // out, predicate (or the affine function's steps), then the sources
   Source yes, no;
-  ConvertRow predicate = nullptr;   // to bool
+  ConvertRow predicate = nullptr;   // to bool; null when its elements are bytes of integers
   CompareKernel compare = nullptr;  // of the affine function
   int64_t item = 4;                 // of the type the sources are chosen in
   ChooseKernel choose = nullptr;
@@ -103,21 +130,37 @@ Fetched fetch(const Select& select, const Source& source, int64_t n, const Addre
   return {memory, 1};
 }
 
-void run_chunk(const Select& select, int64_t n, const Addresses& at, const Addresses& steps) {
-  alignas(64) std::array<uint8_t, kChunk> mask;
-  alignas(64) std::array<std::array<std::byte, kChunk * 16>, 3> memory;
+// The elements that are not 0 are chosen.
+const uint8_t* fetch_mask(const Select& select, int64_t n, const Addresses& at, const Addresses& steps,
+                          uint8_t* memory) {
   if (select.compare != nullptr) {
-    select.compare(n, mask.data(), at[1], steps[1]);
-  } else {
-    const int64_t item = select.operands[1].item();
-    select.predicate(pointer(at[1]), steps[1] / item, mask.data(), 1, n);
+    select.compare(n, memory, at[1], steps[1]);
+    return memory;
   }
+  const auto* bytes = reinterpret_cast<const uint8_t*>(pointer(at[1]));
+  if (select.predicate != nullptr) {
+    select.predicate(bytes, steps[1] / select.operands[1].item(), memory, 1, n);
+    return memory;
+  }
+  if (steps[1] == 1) return bytes;
+  if (steps[1] == 0) {
+    std::fill_n(memory, n, *bytes);
+  } else {
+    for (int64_t i = 0; i < n; ++i) memory[i] = bytes[i * steps[1]];
+  }
+  return memory;
+}
+
+void run_chunk(const Select& select, int64_t n, const Addresses& at, const Addresses& steps) {
+  alignas(64) std::array<uint8_t, kChunk> memory_of_mask;
+  const uint8_t* mask = fetch_mask(select, n, at, steps, memory_of_mask.data());
+  alignas(64) std::array<std::array<std::byte, kChunk * 16>, 3> memory;
   const Fetched yes = fetch(select, select.yes, n, at, steps, memory[0].data());
   const Fetched no = fetch(select, select.no, n, at, steps, memory[1].data());
   std::byte* out = pointer(at[0]);
   const bool direct = select.store == nullptr && steps[0] == select.item;
   std::byte* to = direct ? out : memory[2].data();
-  select.choose(n, to, mask.data(), yes.data, yes.step, no.data, no.step);
+  select.choose(n, to, mask, yes.data, yes.step, no.data, no.step);
   if (direct) return;
   if (select.store != nullptr) return select.store(n, out, steps[0], to);
   select.copy(1, n, out, 0, steps[0], to, 0, select.item);
@@ -160,8 +203,8 @@ class Planner {
   }
 
   void predicate(const Operand& operand) {
-    // Bytes of a bool need not be 0 or 1.
-    select_->predicate = convert_row(operand.dtype == DType::Bool ? DType::U8 : operand.dtype, DType::Bool);
+    const bool is_byte = operand.item() == 1 && !is_float(operand.dtype);
+    if (!is_byte) select_->predicate = convert_row(operand.dtype, DType::Bool);
     push(operand);
   }
 

@@ -1,5 +1,5 @@
-// Reductions of a dense row into one element. Sums and products of floats are carried in double, sums of doubles with
-// the digits lost so far, so that the order of the additions hardly shows.
+// Reductions of a dense row into one element. Products of floats are carried in double, sums of floats in double after
+// groups of a few, sums of doubles with the digits lost so far, so that the order of the additions hardly shows.
 
 inline constexpr int64_t kReduceLanes = 32;
 
