@@ -16,6 +16,22 @@ int64_t bytes_of_block(const Buffer& buffer, int64_t partition, int64_t block) {
   return (partition + block) * buffer.elements * size_of(buffer.dtype);
 }
 
+// By request: the kernel of it and the next, if the two are an inner product.
+std::vector<Kernel> dots_of(std::span<const Request> requests, const StripValues& values) {
+  std::vector<Kernel> dots(requests.size());
+  for (size_t i = 0; i + 1 < requests.size(); ++i) {
+    if (is_element_wise(requests[i]) && values.is_dead(i, i + 2)) dots[i] = prepare_dot(requests[i], requests[i + 1]);
+  }
+  return dots;
+}
+
+Chain chain_at(std::span<const Request> requests, size_t first, std::span<const Kernel> dots,
+               const StripValues& values) {
+  size_t end = first;
+  while (end < requests.size() && !dots[end]) ++end;
+  return prepare_chain(requests, first, end, values);
+}
+
 }  // namespace
 
 Plan::Plan(const Program& program, const PlanOptions& options)
@@ -262,13 +278,14 @@ Strip Plan::prepare_strip(const StripShape& shape, int64_t work, const std::vect
   const bool whole = !strip.splits && shape.block == shape.partitions;
   std::vector<Request> requests;
   for (const int32_t number : shape.instructions) requests.push_back(request_of(number, last, whole));
-  const std::vector<Kernel> dots = dots_of(requests);
+  const StripValues values(requests, shape.local_buffers);
+  const std::vector<Kernel> dots = dots_of(requests, values);
   for (size_t i = 0; i < requests.size();) {
     if (!requests[i].outputs.empty()) strip.partitions = requests[i].outputs[0].partitions;
     if (dots[i]) {
       strip.kernels.push_back(dots[i]);
       i += 2;
-    } else if (Chain chain = chain_at(requests, dots, i); chain.kernel) {
+    } else if (Chain chain = chain_at(requests, i, dots, values); chain.kernel) {
       strip.kernels.push_back(std::move(chain.kernel));
       i += chain.instructions;
     } else {
@@ -278,22 +295,6 @@ Strip Plan::prepare_strip(const StripShape& shape, int64_t work, const std::vect
   return strip;
 }
 
-// By request: the kernel of it and the next, if the two are an inner product.
-std::vector<Kernel> Plan::dots_of(const std::vector<Request>& requests) const {
-  std::vector<Kernel> dots(requests.size());
-  for (size_t i = 0; i + 1 < requests.size(); ++i) {
-    if (feeds_only_the_next(requests[i].instruction)) dots[i] = prepare_dot(requests[i], requests[i + 1]);
-  }
-  return dots;
-}
-
-Chain Plan::chain_at(std::span<const Request> requests, std::span<const Kernel> dots, size_t first) const {
-  if (!options_.optimise) return {};
-  size_t end = first;
-  while (end < requests.size() && !dots[end]) ++end;
-  return prepare_chain(requests.subspan(first, end - first), uses_);
-}
-
 Request Plan::request_of(int32_t number, const std::vector<uint8_t>& last, bool whole) const {
   const Instruction& instruction = program().instructions[static_cast<size_t>(number)];
   Request request{
@@ -301,13 +302,6 @@ Request Plan::request_of(int32_t number, const std::vector<uint8_t>& last, bool 
   for (const Access& access : instruction.outputs) request.outputs.push_back(operand_of(access, last));
   for (const Access& access : instruction.inputs) request.inputs.push_back(operand_of(access, last));
   return request;
-}
-
-// Its tile has one writer and at most one reader in the whole program.
-bool Plan::feeds_only_the_next(const Instruction& instruction) const {
-  if (!options_.optimise || instruction.outputs.size() != 1) return false;
-  const auto buffer = static_cast<size_t>(instruction.outputs[0].buffer);
-  return program().buffers[buffer].space != Space::Hbm && uses_[buffer] == 2;
 }
 
 }  // namespace opentrn::neuroncore::emulator

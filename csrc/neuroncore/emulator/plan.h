@@ -108,10 +108,7 @@ class Plan {
   Variant prepare_variant(const Group& group, size_t number) const;
   Strip prepare_whole(const Product& product, int64_t work, const std::vector<uint8_t>& last) const;
   Strip prepare_strip(const StripShape& shape, int64_t work, const std::vector<uint8_t>& last) const;
-  std::vector<Kernel> dots_of(const std::vector<Request>& requests) const;
-  Chain chain_at(std::span<const Request> requests, std::span<const Kernel> dots, size_t first) const;
   Request request_of(int32_t number, const std::vector<uint8_t>& last, bool whole) const;
-  bool feeds_only_the_next(const Instruction& instruction) const;
   Operand operand_of(const Access& access, const std::vector<uint8_t>& last) const;
 
   Shortened shortened_;

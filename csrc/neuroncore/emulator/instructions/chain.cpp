@@ -10,28 +10,11 @@ namespace opentrn::neuroncore::emulator {
 
 namespace {
 
-bool is_element_wise(const Request& request) {
-  const Instruction& instruction = request.instruction;
-  if (instruction.accumulate || request.outputs.size() != 1) return false;
-  const Operand& out = request.outputs[0];
-  if (out.partitions == 0 || out.free_elements() == 0) return false;
-  switch (instruction.opcode) {
-    case Opcode::TensorTensor:
-    case Opcode::TensorScalar:
-    case Opcode::ScalarTensorTensor:
-    case Opcode::Activation: return true;
-    case Opcode::TensorCopy: return out.dtype != request.inputs[0].dtype;
-    default: return false;
-  }
-}
-
 // What an instruction of the chain wrote.
 struct Result {
   Operand out;
-  int32_t buffer = -1;
   uint8_t value = 0;
   bool rounded = false;  // its type is not the one that is computed in
-  int32_t reads = 0;     // by later instructions of the chain
 };
 
 class JoinedPipeline {
@@ -42,16 +25,6 @@ class JoinedPipeline {
     if (!joined.append(request)) return false;
     *this = std::move(joined);
     return true;
-  }
-
-  size_t instructions() const { return results_.size(); }
-
-  // Nothing but the last result is used outside of the chain.
-  bool is_closed(const Program& program, std::span<const int32_t> uses) const {
-    return std::all_of(results_.begin(), results_.end() - 1, [&](const Result& result) {
-      return program.buffers[static_cast<size_t>(result.buffer)].space != Space::Hbm &&
-             uses[static_cast<size_t>(result.buffer)] == 1 + result.reads;
-    });
   }
 
   Kernel kernel(bool whole) const {
@@ -89,27 +62,22 @@ class JoinedPipeline {
     plan_.pipeline.store = plan.pipeline.store;
     plan_.pipeline.copy = plan.pipeline.copy;
     plan_.pipeline.out_item = plan.pipeline.out_item;
-    results_.push_back({.out = out,
-                        .buffer = request.instruction.outputs[0].buffer,
-                        .value = value,
-                        .rounded = plan.pipeline.store != nullptr});
+    results_.push_back({.out = out, .value = value, .rounded = plan.pipeline.store != nullptr});
     return true;
   }
 
   bool append_tiles(const PipelinePlan& plan, std::array<uint8_t, kMostValues>& values) {
     for (size_t i = 0; i < plan.tiles.size(); ++i) {
       const auto wrote = [&](const Result& result) { return result.out.slot == plan.tiles[i].slot; };
-      const auto result = std::find_if(results_.begin(), results_.end(), wrote);
-      if (result == results_.end()) {
+      const auto result = std::find_if(results_.rbegin(), results_.rend(), wrote);
+      if (result == results_.rend()) {
         const std::optional<uint8_t> tile = tile_number(plan.tiles[i], plan.pipeline.tiles[i]);
         if (!tile) return false;
         values[i] = *tile;
         continue;
       }
-      const bool once = std::none_of(result + 1, results_.end(), wrote);
-      if (!once || result->rounded || plan.pipeline.tiles[i].load != nullptr) return false;
+      if (result->rounded || plan.pipeline.tiles[i].load != nullptr) return false;
       if (!same_elements(result->out, plan.tiles[i])) return false;
-      ++result->reads;
       values[i] = result->value;
     }
     return true;
@@ -145,16 +113,57 @@ class JoinedPipeline {
   std::vector<Result> results_;
 };
 
+bool reads(const Request& request, int32_t slot) {
+  const auto is_it = [slot](const Operand& operand) { return operand.slot == slot; };
+  return std::any_of(request.inputs.begin(), request.inputs.end(), is_it);
+}
+
+bool writes(const Request& request, int32_t slot) {
+  const auto is_it = [slot](const Operand& operand) { return operand.slot == slot; };
+  return std::any_of(request.outputs.begin(), request.outputs.end(), is_it);
+}
+
 }  // namespace
 
-Chain prepare_chain(std::span<const Request> requests, std::span<const int32_t> uses) {
-  if (requests.size() < 2 || !is_element_wise(requests[0]) || !is_element_wise(requests[1])) return {};
+bool is_element_wise(const Request& request) {
+  const Instruction& instruction = request.instruction;
+  if (instruction.accumulate || request.outputs.size() != 1) return false;
+  const Operand& out = request.outputs[0];
+  if (out.partitions == 0 || out.free_elements() == 0) return false;
+  switch (instruction.opcode) {
+    case Opcode::TensorTensor:
+    case Opcode::TensorScalar:
+    case Opcode::ScalarTensorTensor:
+    case Opcode::Activation: return true;
+    case Opcode::TensorCopy: return out.dtype != request.inputs[0].dtype;
+    default: return false;
+  }
+}
+
+bool StripValues::is_dead(size_t writer, size_t end) const {
+  const Operand& value = requests_[writer].outputs[0];
+  if (std::find(local_.begin(), local_.end(), requests_[writer].instruction.outputs[0].buffer) == local_.end())
+    return false;
+  for (const Request& later : requests_.subspan(end)) {
+    if (reads(later, value.slot)) return false;
+    if (!writes(later, value.slot)) continue;
+    // Other instructions may keep some of what is there.
+    return is_element_wise(later) && same_elements(later.outputs[0], value);
+  }
+  return true;
+}
+
+Chain prepare_chain(std::span<const Request> requests, size_t first, size_t end, const StripValues& values) {
+  if (end - first < 2 || !is_element_wise(requests[first]) || !is_element_wise(requests[first + 1])) return {};
   JoinedPipeline joined;
   Chain longest;
-  for (const Request& request : requests) {
-    if (!joined.add(request)) break;
-    if (joined.instructions() < 2 || !joined.is_closed(request.program, uses)) continue;
-    if (Kernel kernel = joined.kernel(request.whole)) longest = {std::move(kernel), joined.instructions()};
+  for (size_t next = first; next < end && joined.add(requests[next]);) {
+    ++next;
+    const size_t count = next - first;
+    bool closed = count > 1;  // nothing but the last result is read by others
+    for (size_t writer = first; closed && writer + 1 < next; ++writer) closed = values.is_dead(writer, next);
+    if (!closed) continue;
+    if (Kernel kernel = joined.kernel(requests[first].whole)) longest = {std::move(kernel), count};
   }
   return longest;
 }

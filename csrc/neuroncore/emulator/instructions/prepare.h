@@ -24,19 +24,34 @@ struct Request {
 /// Any instruction. Instructions on nothing (a size is 0) give an empty kernel.
 Kernel prepare(Request request);
 
-/// A multiplication and the sum of its products as one kernel, when nothing else uses the products; else an empty
-/// kernel.
+/// Which values the instructions of a strip leave unread.
+class StripValues {
+ public:
+  /// `local`: the tiles that nothing outside of the strip uses.
+  StripValues(std::span<const Request> requests, std::span<const int32_t> local) : requests_(requests), local_(local) {}
+
+  /// True when no instruction from number `end` on reads what instruction `writer` wrote to its only output.
+  bool is_dead(size_t writer, size_t end) const;
+
+ private:
+  std::span<const Request> requests_;
+  std::span<const int32_t> local_;
+};
+
+/// Instructions with one output, computed element by element from inputs alone, none of them a mere copy.
+bool is_element_wise(const Request& request);
+
+/// A multiplication and the sum of its products as one kernel; else an empty kernel. Nothing else may use the products.
 Kernel prepare_dot(const Request& product, const Request& sum);
 
 /// Consecutive element-wise instructions as one kernel: what only they read is never written.
 struct Chain {
   Kernel kernel;            // empty when there is no chain
-  size_t instructions = 0;  // how many of the first ones it stands for
+  size_t instructions = 0;  // how many it stands for
 };
 
-/// The longest chain that `requests` begins with. `uses`: by buffer, how many operands of the program are accesses to
-/// it.
-Chain prepare_chain(std::span<const Request> requests, std::span<const int32_t> uses);
+/// The longest chain of requests from number `first` on that ends before `end`.
+Chain prepare_chain(std::span<const Request> requests, size_t first, size_t end, const StripValues& values);
 
 /// True for instructions that compute each partition from the same partition of their operands.
 bool works_by_partition(const Instruction& instruction);
