@@ -4,14 +4,16 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import tree
 
 OLDEST = 14
 NEWEST = 30
-FLAGS = ("-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fno-math-errno")
+FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fno-math-errno")
 
 
 def find_clang() -> str | None:
@@ -35,12 +37,17 @@ def check(root: Path) -> list[str]:
         return []
     sources = [path for path in tree.files(root, (".cpp",), ("csrc",)) if path.relative_to(root).parts[1] != "torch"]
 
-    def compile_one(source: Path) -> str:
-        command = [compiler, *FLAGS, "-I", root / "csrc", source]
+    def clang(*arguments: str | Path) -> str:
+        command = [compiler, *FLAGS, "-I", root / "csrc", *arguments]
         return subprocess.run(command, capture_output=True, text=True).stderr.strip()
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        complaints = [text for text in pool.map(compile_one, sources) if text]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        precompiled = Path(folder) / "pch.h.pch"
+        if complaint := clang("-x", "c++-header", root / "csrc/base/pch.h", "-o", precompiled):
+            return [complaint]
+        complaints = [
+            text for text in pool.map(partial(clang, "-fsyntax-only", "-include-pch", precompiled), sources) if text
+        ]
     print(f"{len(sources)} files with {Path(compiler).name} {version_of(compiler)}")
     return complaints
 
