@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kInterruptPeriod{50};
 constexpr int kMaxThreads = 1024;
 // How long a thread looks for news before it sleeps. Waking a sleeping thread costs about as much as a small operator,
 // and operators follow each other more closely than this.
-constexpr std::chrono::microseconds kSpinPeriod{100};
+constexpr std::chrono::microseconds kSpinPeriod{500};
 constexpr int kPausesPerLook = 8;
 
 std::atomic<void (*)()> interrupt_check{nullptr};

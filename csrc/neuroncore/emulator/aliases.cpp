@@ -272,6 +272,10 @@ class Analysis {
     return candidate;
   }
 
+  bool is_in_psum(const Access& access) const {
+    return program_.buffers[static_cast<size_t>(access.buffer)].space == Space::Psum;
+  }
+
   // A destination must not hold elements twice: the original store would settle which one stays.
   bool writes_well(const Use& use, const Access& hbm) const {
     const Instruction& writer = instruction_of(use);
@@ -285,7 +289,8 @@ class Analysis {
       case Opcode::LibraryCall: return false;
       case Opcode::DmaCopy: return moves_directly(writer);
       case Opcode::TensorCopy:
-        if (writer.inputs[0].dtype == writer.outputs[0].dtype) return true;
+        // Sums of products are written as they are rounded, by the kernel of the whole product.
+        if (writer.inputs[0].dtype == writer.outputs[0].dtype || is_in_psum(writer.inputs[0])) return true;
         break;
       case Opcode::NcTranspose: return true;
       default: break;

@@ -1,9 +1,8 @@
-// Few rows are limited by memory, not by multiplications: they read the large operand as it lies, and widen it.
+// Few rows are limited by memory, not by multiplications: they read the large operand as it lies, and widen it. Whether
+// they do must not depend on how it lies, for the order of the additions is another.
 
 inline void matmul_bf16(const MatmulProblem& p) {
-  constexpr int64_t kFewRows = 4;
-  const bool few = std::min(p.m, p.n) <= kFewRows;
-  if (few) return matmul<FloatProduct, BFloat16>(p);
+  if (std::min(p.m, p.n) <= kDotRows) return matmul<FloatProduct, BFloat16>(p);
   matmul<PairProduct, BFloat16>(p);
 }
 
