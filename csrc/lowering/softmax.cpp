@@ -1,5 +1,6 @@
 // Softmax, log-softmax and their gradients.
 #include <array>
+#include <limits>
 
 #include "lowering/families.h"
 #include "lowering/helpers.h"
@@ -52,6 +53,24 @@ Results softmax(Context& c) {
   return {c.b.convert(result, dtype)};
 }
 
+// As softmax, but rows of nothing but negative infinity give zeros: those whose every key a mask hides.
+Results safe_softmax(Context& c) {
+  const DType self = c.tensor("self").type.dtype;
+  const DType dtype = c.has("dtype") ? c.dtype("dtype") : self;
+  const Dims dims = row_dimensions(c, c.tensor("self").type.shape);
+  if (c.tensor("self").type.elements() == 0) return {c.value("self", dtype)};
+  check_types(c, dtype, "f");
+  Builder& b = c.b;
+  const Value x = b.convert(c.value("self", dtype), compute_dtype(dtype));
+  const Value most = b.reduce(x, Op::Maximum, dims);
+  const Value hidden = b.compare(ir::ComparisonDirection::EQ, most,
+                                 b.splat({b.dtype(most), b.shape(most)}, -std::numeric_limits<double>::infinity()));
+  const Value shift = expand_reduced(b, select_constant(b, hidden, 0.0, most), b.shape(x), dims);
+  const Value powers = b.exponential(b.subtract(x, shift));
+  const Value sum = select_constant(b, hidden, 1.0, b.reduce(powers, Op::Add, dims));
+  return {b.convert(b.divide(powers, expand_reduced(b, sum, b.shape(x), dims)), dtype)};
+}
+
 Results log_softmax(Context& c) {
   const DType dtype = forward_dtype(c);
   if (c.tensor("self").type.elements() == 0) return {c.value("self", dtype)};
@@ -85,6 +104,7 @@ Results log_softmax_backward(Context& c) {
 const std::array kRules = {
     general("_log_softmax", log_softmax),
     general("_log_softmax_backward_data", log_softmax_backward),
+    general("_safe_softmax", safe_softmax),
     general("_softmax", softmax),
     general("_softmax_backward_data", softmax_backward),
 };

@@ -275,6 +275,37 @@ def test_softmax(name):
     check(lambda x: function(x, 2), torch.ones(2, 3))
 
 
+def test_safe_softmax():
+    for dtype in FLOATS:
+        for layout in layouts():
+            for dim in DIMS:
+                x = pair(layout, dtype, "finite")
+                check(lambda x, d=dim: torch._safe_softmax(x, d), x, tolerance=SUMS)
+                check(lambda x, d=dim: torch._safe_softmax(x, d, torch.float32), x, tolerance=SUMS)
+        x = torch.randn(4, 5, generator=torch.Generator().manual_seed(0)).to(dtype)
+        x[0] = -math.inf
+        x[1, 1:] = -math.inf
+        x[2, 2] = math.inf
+        x[3, 3] = math.nan
+        for dim in (0, 1):
+            check(lambda x, d=dim: torch._safe_softmax(x, d), x, tolerance=SUMS)
+        check(lambda x: torch._safe_softmax(x, 0), torch.tensor(-math.inf, dtype=dtype))
+    for empty in EMPTY[:3]:
+        check(lambda x: torch._safe_softmax(x, 0), empty)
+    check(lambda x: torch._safe_softmax(x, 0), torch.ones(2, 3, dtype=torch.int64))
+    check(lambda x: torch._safe_softmax(x, 2), torch.ones(2, 3))
+
+
+def test_safe_softmax_gradient():
+    def gradient(x):
+        leaf = x.detach().clone().requires_grad_()
+        result = torch._safe_softmax(leaf.masked_fill(torch.eye(4, 5, device=x.device) > 0, -math.inf), 1)
+        (result * torch.arange(20.0, device=x.device).reshape(4, 5)).sum().backward()
+        return leaf.grad
+
+    check(gradient, torch.randn(4, 5, generator=torch.Generator().manual_seed(1)), tolerance={torch.float32: (1e-5, 1e-5)})
+
+
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_softmax_gradient(name):
     def gradient(x):

@@ -139,6 +139,7 @@ def test_only_files_that_git_does_not_ignore_are_checked(tree):
 
 
 def test_clang_finds_a_warning(tree):
+    write(tree, "csrc/base/pch.h", "#pragma once\n")
     write(tree, "csrc/ir/a.cpp", "int f(long x) { return x; }\n")
     result = run_check("check_clang.py", tree)
     if "not run" in result.stdout:
