@@ -55,7 +55,7 @@ def document(results: list[dict]) -> str:
         "little: they depend on the machine.",
         "",
         f"- Machine: {processor()}, {os.cpu_count()} cores, {threads} threads",
-        f"- Instruction sets: {native.cpu_features()}",
+        f"- Instruction sets: {', '.join(native.cpu_features())}",
         f"- torch {torch.__version__}, Python {platform.python_version()}",
         f"- engine `{native.engine_name()}`, target `{native.target_name()}`",
         f"- Date: {datetime.date.today().isoformat()}",

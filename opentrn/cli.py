@@ -207,10 +207,10 @@ def coverage(target: str, markdown: bool) -> None:
     if markdown:
         click.echo(tables.coverage_markdown(rows), nl=False)
         return
-    table = _plain_table("primitive", "on tiles", "library call", "no native unit")
+    table = _plain_table("primitive", "on tiles", "library call", "no native unit", "note")
     for row in rows:
         lists = (row["tiles"], row["library"], row["no_native_unit"])
-        table.add_row(Text(row["primitive"]), *(Text(" ".join(names)) for names in lists))
+        table.add_row(Text(row["primitive"]), *(Text(" ".join(names)) for names in lists), Text(row["note"]))
     _print_table(table)
 
 

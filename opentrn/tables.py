@@ -48,27 +48,28 @@ def operators_markdown(table: list[dict[str, Any]]) -> str:
 
 def coverage_markdown(table: list[dict[str, Any]]) -> str:
     """docs/coverage.md."""
-    covered = [row for row in table if row["tiles"] or row["library"]]
-    on_tiles = sum(not row["library"] for row in covered)
+    by_type = [row for row in table if not row["note"]]
+    on_tiles = sum(not row["library"] for row in by_type)
     header = [
         "# What runs on tiles",
         "",
         GENERATED_NOTE.format(command="opentrn coverage --markdown"),
         "",
-        f"The engine `core` compiles {on_tiles} of these {len(covered)} primitives to instructions on tiles for every",
+        f"The engine `core` compiles {on_tiles} of these {len(table)} primitives to instructions on tiles for every",
         "element type. The others need a *library call* for the types listed: a host kernel in place of a program of",
-        "the GpSimd cores. Its time is an estimate (150 cycles and one more for 128 elements read or written).",
+        "the GpSimd cores. Its time is an estimate (`csrc/compiler/library.cpp`): 150 cycles, and one for 128 operations,",
+        "which are one for each element read or written, more for sorting, FFT and factorisations.",
         "",
-        'Types under "no native unit" are computed exactly, though a NeuronCore has no unit for them. Primitives with',
-        "regions and those without a small representative are left out.",
+        'Types under "no native unit" are computed exactly, though a NeuronCore has no unit for them. What a primitive',
+        "compiles to may also depend on its other attributes: here is one small example of each.",
         "",
         "| primitive | on tiles | library call | no native unit |",
         "|---|---|---|---|",
     ]
     rows = [
-        f"| `{row['primitive']}` | {' '.join(row['tiles'])} | {' '.join(row['library'])} "
+        f"| `{row['primitive']}` | {' '.join(row['tiles'])} | {row['note'] or ' '.join(row['library'])} "
         f"| {' '.join(row['no_native_unit'])} |"
-        for row in covered
+        for row in table
     ]
     return "\n".join(header + rows) + "\n"
 

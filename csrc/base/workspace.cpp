@@ -18,6 +18,7 @@ std::vector<AlignedMemory>& idle_memory() {
 }
 
 constexpr size_t kMostIdle = 8;
+constexpr int64_t kLargestIdle = int64_t{16} << 20;  // larger ones cost little to take, beside their use
 
 AlignedMemory take(int64_t bytes) {
   std::vector<AlignedMemory>& idle = idle_memory();
@@ -50,7 +51,7 @@ Workspace::Workspace(int64_t bytes) : memory_(take(bytes + kPage)) {
 
 Workspace::~Workspace() {
   std::vector<AlignedMemory>& idle = idle_memory();
-  if (idle.size() < kMostIdle) idle.push_back(std::move(memory_));
+  if (idle.size() < kMostIdle && memory_.bytes() <= kLargestIdle) idle.push_back(std::move(memory_));
 }
 
 }  // namespace opentrn

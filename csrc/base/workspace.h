@@ -38,8 +38,8 @@ class AlignedMemory {
   int64_t bytes_ = 0;
 };
 
-/// Temporary memory of this thread, kept for the next borrower when it goes out of scope. Borrowings nest. Begins
-/// kPageOffset bytes behind the beginning of a page.
+/// Temporary memory of this thread, kept for the next borrower when it goes out of scope unless it is large. Borrowings
+/// nest. Begins kPageOffset bytes behind the beginning of a page.
 class Workspace {
  public:
   explicit Workspace(int64_t bytes);

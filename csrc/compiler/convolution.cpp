@@ -187,6 +187,12 @@ class Depthwise {
         partition_count_(emitter.machine().partitions),
         dtype_(window.input.view.dtype == DType::F64 ? DType::F64 : DType::F32) {}
 
+  /// All weights of a channel are on the chip at once, as loaded and as computed with, beside tiles of the output.
+  static bool fits(const neuroncore::Machine& machine, const Window& window) {
+    const int64_t weight = 2 * (window.kernel.view.item_size() + size_of(DType::F64));
+    return elements(window.places) * weight <= machine.sbuf_bytes_per_partition / 2;
+  }
+
   void emit() {
     std::vector<Axis> axes = window_.space;
     axes = merged(std::move(axes));
@@ -311,7 +317,7 @@ size_t emit_convolution(Emitter& emitter, size_t first) {
     return 1;
   }
   const Window window = window_of(emitter, input, kernel, out, node.as<Attributes>());
-  if (window.is_depthwise()) {
+  if (window.is_depthwise() && Depthwise::fits(emitter.machine(), window)) {
     Depthwise(emitter, window).emit();
   } else {
     emit_products(emitter, window);

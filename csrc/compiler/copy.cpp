@@ -18,7 +18,7 @@ using neuroncore::Term;
 constexpr size_t kTo = 0, kFrom = 1;        // positions of the two sides in the steps
 constexpr size_t kMostDimensions = 4;       // of an access pattern (AWS Neuron documentation, tensor access)
 constexpr int64_t kPieceBytes = 256 << 10;  // far above the 2 KiB a DMA element needs for full speed (the same)
-constexpr int64_t kTransposedTile = 128;
+constexpr int64_t kTransposedTile = 128;    // elements each way: a choice, the piece lies in HBM on both sides
 
 std::vector<Axis> axes_of(const ir::View& from, const ir::View& to) {
   std::vector<Axis> axes;

@@ -37,7 +37,7 @@ std::vector<neuroncore::Term> emit_dynamic_offset(Emitter& emitter, const std::v
         .inputs[0]
         .dtype = index.view.dtype;
     emit_clamp(program, clamped, loaded, limit);
-    const int32_t start = program.new_register();
+    const int32_t start = emitter.offset_register(i);
     program.register_load(start, clamped);
     terms.push_back({.index = start, .coefficient = view.strides[i], .is_register = true});
   }

@@ -161,6 +161,11 @@ Location Emitter::constant(const ir::Node& node) {
   return {program_.constant(type.dtype, data), std::move(view)};
 }
 
+int32_t Emitter::offset_register(size_t dimension) {
+  while (offset_registers_.size() <= dimension) offset_registers_.push_back(program_.new_register());
+  return offset_registers_[dimension];
+}
+
 Location Emitter::internal(const ir::TensorType& type) {
   return {program_.hbm(type.dtype, type.elements()), ir::contiguous_view(type)};
 }

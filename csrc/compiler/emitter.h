@@ -53,6 +53,9 @@ class Emitter {
   /// The same, but never in a result of the graph.
   Location place_aside(ir::Value value);
 
+  /// The register of a start index in `dimension`. What it holds is for one primitive: the next one loads it anew.
+  int32_t offset_register(size_t dimension);
+
   /// Memory of its own, row-major.
   Location internal(const ir::TensorType& type);
 
@@ -106,6 +109,7 @@ class Emitter {
   std::vector<Pin> pins_;                   // by value
   std::vector<bool> pin_taken_;             // by result
   std::vector<int32_t> parameter_buffers_, result_buffers_;
+  std::vector<int32_t> offset_registers_;  // by dimension
 };
 
 }  // namespace opentrn::compiler

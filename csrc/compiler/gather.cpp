@@ -52,7 +52,7 @@ size_t emit_gather(Emitter& emitter, size_t first) {
   const Location result = emitter.place(node.results[0], {first, first + 1}, false);
   if (result.view.elements() == 0) return 1;
   const IndexedWindows windows = indexed_windows(emitter, operand, node.operands[1], indices, result, numbers);
-  for (const IndexRows& rows : index_rows(windows, windows.batch)) {
+  for (const IndexRows& rows : index_rows(windows, windows.batch, emitter.machine().partitions)) {
     emit_rows_of_indices(emitter.program(), skipped(windows, rows.elements, rows.first), rows, emitter.machine());
   }
   return 1;

@@ -24,7 +24,6 @@ using neuroncore::immediate;
 constexpr int64_t kSmallWindow = 16;     // elements: below this, rows of indices keep the partitions fuller
 constexpr int64_t kIndicesInRow = 1024;  // of each partition
 constexpr int64_t kFewIndicesInRow = 256;
-constexpr int64_t kPartitions = 128;
 
 bool contains(const Dims& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
 
@@ -245,7 +244,7 @@ IndexTile load_indices(Builder& program, const IndexedWindows& windows, std::spa
   return {misfits == Misfits::Move ? arithmetic.clamped(index, component) : index, component.step, component.limit + 1};
 }
 
-std::vector<IndexRows> index_rows(const IndexedWindows& windows, std::vector<Axis> batch) {
+std::vector<IndexRows> index_rows(const IndexedWindows& windows, std::vector<Axis> batch, int64_t partition_count) {
   if (batch.empty()) return {IndexRows{}};
   Axis last = batch.back();
   batch.pop_back();
@@ -255,8 +254,8 @@ std::vector<IndexRows> index_rows(const IndexedWindows& windows, std::vector<Axi
     batch.pop_back();
     return {{std::move(batch), partitions, last, 0}};
   }
-  if (last.size <= kPartitions) return {{{}, last, {}, 0}};
-  const int64_t length = std::min(kIndicesInRow, (last.size + kPartitions - 1) / kPartitions);
+  if (last.size <= partition_count) return {{{}, last, {}, 0}};
+  const int64_t length = std::min(kIndicesInRow, (last.size + partition_count - 1) / partition_count);
   const int64_t rows = last.size / length;
   const Steps& s = last.steps;
   std::vector<IndexRows> parts = {{{}, {rows, {s[0] * length, s[1] * length, s[2] * length}}, {length, s}, 0}};

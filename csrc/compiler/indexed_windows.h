@@ -71,7 +71,7 @@ struct IndexRows {
   Axis partitions, elements;
   int64_t first = 0;  // index vectors to skip, along `elements`
 };
-std::vector<IndexRows> index_rows(const IndexedWindows& windows, std::vector<Axis> batch);
+std::vector<IndexRows> index_rows(const IndexedWindows& windows, std::vector<Axis> batch, int64_t partition_count);
 
 /// The windows some index vectors along `axis` further on.
 IndexedWindows skipped(const IndexedWindows& windows, const Axis& axis, int64_t count);

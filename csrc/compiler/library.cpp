@@ -1,4 +1,6 @@
 // Library calls: primitives without a tile form, as host kernels with a cost estimate.
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,14 +12,33 @@ namespace opentrn::compiler {
 
 namespace {
 
-// GpSimd cycles: an estimate, one element per partition and cycle for 128 partitions, with the instruction's start-up.
+// Operations for each element that is read or written, by what the usual algorithm needs: sorting networks compare each
+// element log(n) (log(n) + 1) / 2 times, an FFT has 5 log(n) operations, factorisations and solvers a row's length.
+double operations_per_element(const Emitter& emitter, const ir::Node& node) {
+  const auto logarithm = [](int64_t n) { return std::log2(static_cast<double>(std::max<int64_t>(n, 2))); };
+  const auto last = [&](const Dims& shape) { return shape.empty() ? int64_t{1} : shape.back(); };
+  const Dims& shape = emitter.type(node.operands.empty() ? node.results[0] : node.operands[0]).shape;
+  switch (node.op) {
+    case ir::Op::Sort: {
+      const double steps = logarithm(shape[static_cast<size_t>(node.as<ir::SortAttributes>().dimension)]);
+      return steps * (steps + 1) / 2;
+    }
+    case ir::Op::Fft: return 5 * logarithm(element_count(node.as<ir::FftAttributes>().fft_length));
+    case ir::Op::Cholesky:
+    case ir::Op::TriangularSolve: return static_cast<double>(last(shape));
+    default: return 1;
+  }
+}
+
+// GpSimd cycles: an estimate, one operation per partition and cycle, with the instruction's start-up. A primitive with
+// regions counts as one pass over its operands, for how often they run is not known before.
 double estimated_cycles(const Emitter& emitter, const ir::Node& node) {
   constexpr double kStartUp = 150;
-  constexpr double kLanes = 128;
   int64_t elements = 0;
   for (const ir::Value value : node.operands) elements += emitter.type(value).elements();
   for (const ir::Value value : node.results) elements += emitter.type(value).elements();
-  return kStartUp + static_cast<double>(elements) / kLanes;
+  const double operations = static_cast<double>(elements) * operations_per_element(emitter, node);
+  return kStartUp + operations / static_cast<double>(emitter.machine().partitions);
 }
 
 std::string describe(const Emitter& emitter, const ir::Node& node) {

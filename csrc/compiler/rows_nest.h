@@ -48,7 +48,7 @@ Nest remainder(const Nest& nest, size_t d, int64_t size);
 
 /// What limits tiles.
 struct TileLimits {
-  int64_t partitions = 128;
+  int64_t partitions = 0;
   int64_t most_elements = 2048;  // per partition
   size_t most_free_dimensions = 3;
 };

@@ -49,7 +49,7 @@ class Scatter {
       if (!ordered.empty()) ordered.pop_back();
       return emit_rows(windows, independent, {std::move(ordered), partitions, last, 0});
     }
-    for (const IndexRows& rows : index_rows(windows, ordered)) {
+    for (const IndexRows& rows : index_rows(windows, ordered, machine_.partitions)) {
       emit_rows(skipped(windows, rows.elements, rows.first), independent, rows);
     }
   }

@@ -11,26 +11,23 @@ namespace opentrn::neuroncore {
 namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
-
 constexpr int64_t kMiB = int64_t{1} << 20;
 
 // Sources of the rows, for all three generations:
 // - Cores per chip, HBM size and bandwidth, SBUF, PSUM, clocks: AWS Neuron documentation, "Trainium Architecture",
 //   "Trainium2 Architecture", "Trainium3 Architecture" and the NKI architecture guides of the same names.
 // - Logical cores: the same documentation, "Logical NeuronCore configuration": 2 by default on trn2 and trn3; trn1 has
-// none.
+//   none.
 // - Usable SBUF bytes: the constants of AWS's package nkipy.
 // - Clock of Tensor on trn1: 2.8 GHz documented; published matmul timings fit 2.4 GHz (inference: 212.7 ns per 512
-// columns).
+//   columns).
 // - Fewest cycles: NKI ISA reference of SDK 2.26, MIN_II about 64; Vector on trn1 measured 65.6 (a published depthwise
 //   convolution, 65,536 instructions of 3 elements in 3.84 ms).
 // - Start-up: Vector, 140 cycles measured (tensor_tensor of 512 float32: 670 ns, of which 533 stream) and 144 in AWS's
-// top-k
-//   cost model; Scalar, 264 cycles between dependent activations on trn1 and about 350 on trn2, measured; GpSimd, 150
-//   cycles, NKI ISA reference; Tensor, 64, NKI architecture guide.
+//   top-k cost model; Scalar, 264 cycles between dependent activations on trn1 and about 350 on trn2, measured; GpSimd,
+//   150 cycles, NKI ISA reference; Tensor, 64, NKI architecture guide.
 // - Performance modes: Trainium2 and Trainium3 architecture guides: 512 of 128 lanes' elements a cycle in 16 bit on
-// Vector;
-//   Scalar 256 in 8 or 16 bit on trn3.
+//   Vector; Scalar 256 in 8 or 16 bit on trn3.
 // - float32 matmul in 4 passes: 859 ns per 128x128x512 tile, measured in AWS's matmul tutorial.
 // - Activation table load: 1.3 us, measured in AWS's profiles.
 // - DMA engines and their achievable rate: NKI architecture guides (17, 23, 33 bytes per ns); start: "about 1,300 ns

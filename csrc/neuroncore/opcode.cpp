@@ -81,7 +81,7 @@ constexpr std::array<OpcodeInfo, 25> kOpcodes{{
     {Opcode::NcStreamShuffle, "nc_stream_shuffle", "V", 1, 1, 1, 1, "dst, src",
      "partition p of every 32 = partition mask[p] of src; 255 keeps dst", "mask of 32 numbers, 0..31 or 255; same type",
      "max(MIN, N)", checker::nc_stream_shuffle, cost::plain},
-    {Opcode::DmaCopy, "dma_copy", "D", 1, 2, 1, 1, "dst HBM, SBUF or PSUM; src HBM or SBUF; index [P,1] SBUF",
+    {Opcode::DmaCopy, "dma_copy", "D", 1, 2, 1, 1, "dst HBM or SBUF; src HBM or SBUF; index [P,I] SBUF",
      "dst = src; converts, broadcasts, transposes, gathers (src indirect), scatters (dst indirect)", "src not in PSUM",
      "DMA: 2 us + bytes / rate of the DMA engines and HBM", checker::dma_copy, nullptr},
     {Opcode::RegisterLoad, "register_load", "TVSGY", 1, 1, 0, 0, "src[1,1] HBM or SBUF, 32-bit integer",

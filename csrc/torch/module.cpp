@@ -194,7 +194,8 @@ py::list coverage_list(const std::string& target) {
   py::list list;
   for (const engines::core::CoverageRow& row : engines::core::coverage(neuroncore::machine(target))) {
     list.append(py::dict(py::arg("primitive") = std::string(row.primitive), py::arg("tiles") = names(row.tiles),
-                         py::arg("library") = names(row.library), py::arg("no_native_unit") = names(row.no_unit)));
+                         py::arg("library") = names(row.library), py::arg("no_native_unit") = names(row.no_unit),
+                         py::arg("note") = std::string(row.note)));
   }
   return list;
 }

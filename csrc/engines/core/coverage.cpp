@@ -29,6 +29,7 @@ std::vector<Value> build_elementwise(ir::Builder& builder, Op op, const Operands
   if (op == Op::Clamp) return {builder.clamp(operands.scalar, operands.x, operands.scalar)};
   if (op == Op::Convert) return {builder.convert(operands.x, dtype == DType::F32 ? DType::BF16 : DType::F32)};
   if (op == Op::BitcastConvert) return {builder.bitcast_convert(operands.x, dtype == DType::F32 ? DType::I32 : dtype)};
+  if (op == Op::ReducePrecision) return {builder.reduce_precision(operands.x, {5, 10})};
   if (op == Op::Select) {
     const Value predicate = builder.parameter({DType::Bool, builder.shape(operands.x)});
     return {builder.select(predicate, operands.x, operands.y)};
@@ -59,7 +60,33 @@ ir::ScatterAttributes rows_to_index() {
 
 ir::ReduceWindowAttributes pairs() { return {Op::Add, {1, 2}, {1, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}; }
 
-// Nothing for primitives that have no representative here: they need regions or are special in another way.
+ir::ConvolutionAttributes windows_of_three() {
+  ir::ConvolutionAttributes attributes;
+  attributes.window_strides = attributes.lhs_dilation = attributes.rhs_dilation = {1};
+  attributes.padding_low = attributes.padding_high = {1};
+  attributes.window_reversal = {false};
+  attributes.input_feature_dimension = attributes.output_feature_dimension = 1;
+  attributes.kernel_input_feature_dimension = 1;
+  attributes.input_spatial_dimensions = attributes.kernel_spatial_dimensions =
+      attributes.output_spatial_dimensions = {2};
+  return attributes;
+}
+
+// What is the same for all element types; empty for primitives with a representative.
+std::string_view note_on(Op op) {
+  switch (op) {
+    case Op::Constant: return "data of the program";
+    case Op::CustomCall: return "index and value checks on tiles; the others are a library call";
+    case Op::Case:
+    case Op::If:
+    case Op::Map:
+    case Op::SelectAndScatter:
+    case Op::While: return "a library call with its regions, which the host interprets";
+    default: return {};
+  }
+}
+
+// Nothing for primitives that are not defined for the type, and those with a note.
 std::optional<std::vector<Value>> build_other(ir::Builder& builder, Op op, const Operands& operands, DType dtype) {
   const Value x = operands.x;
   const std::vector<Value> starts = {operands.index, operands.index};
@@ -90,6 +117,14 @@ std::optional<std::vector<Value>> build_other(ir::Builder& builder, Op op, const
     case Op::DotGeneral: return {{builder.dot_general(x, operands.y, {{}, {}, {1}, {1}}, dtype)}};
     case Op::Reduce: return {{builder.reduce(x, operands.scalar, Op::Add, {1})}};
     case Op::ReduceWindow: return {{builder.reduce_window(x, operands.scalar, pairs())}};
+    case Op::Cholesky: return {{builder.cholesky(x, true)}};
+    case Op::Convolution: {
+      const Value input = builder.parameter({dtype, {2, 3, 24}});
+      const Value kernel = builder.parameter({dtype, {4, 3, 3}});
+      return {{builder.convolution(input, kernel, windows_of_three(), dtype)}};
+    }
+    case Op::Fft: return {{builder.fft(x, {ir::FftType::Fft, {24}})}};
+    case Op::TriangularSolve: return {{builder.triangular_solve(x, operands.y, {true, true, false})}};
     case Op::Sort: return builder.sort(std::vector<Value>{x}, {1, true, false});
     case Op::RngBitGenerator: {
       if (dtype != DType::U32) return std::nullopt;
@@ -137,7 +172,7 @@ void add(CoverageRow& row, DType dtype, const ProgramFacts& facts) {
 std::vector<CoverageRow> coverage(const neuroncore::Machine& machine) {
   std::vector<CoverageRow> rows;
   for (const ir::OpInfo& info : ir::catalogue()) {
-    CoverageRow row{info.name, {}, {}, {}};
+    CoverageRow row{info.name, {}, {}, {}, note_on(info.op)};
     for (const DType dtype : kTypes) {
       const std::optional<Module> module = representative(info.op, dtype);
       if (!module) continue;

@@ -14,6 +14,7 @@ struct CoverageRow {
   std::vector<DType> tiles;    // element types with a tile form
   std::vector<DType> library;  // element types that need a GpSimd library call
   std::vector<DType> no_unit;  // element types computed exactly, but by no native unit
+  std::string_view note = {};  // of primitives that no element type decides about
 };
 
 /// One row per primitive, in the order of the catalogue; types the primitive is not defined for are in no list.

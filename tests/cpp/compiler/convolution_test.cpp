@@ -109,6 +109,23 @@ TEST(Convolution, Depthwise) {
   }
 }
 
+// More weights than a partition of the SBUF holds.
+TEST(Convolution, DepthwiseWithALongWindow) {
+  expect_tiles({.space = {40'006},
+                .window = {40'000},
+                .batch = 1,
+                .channels = 2,
+                .features = 2,
+                .groups = 2,
+                .strides = {1},
+                .low = {0},
+                .high = {0},
+                .input_dilation = {1},
+                .window_dilation = {1},
+                .reversal = {false}},
+               "a long window");
+}
+
 TEST(Convolution, OneAndThreeDimensions) {
   expect_tiles({.space = {200},
                 .window = {40},

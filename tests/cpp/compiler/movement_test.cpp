@@ -50,6 +50,20 @@ TEST(Movement, Reversed) {
   expect_same_bytes(test, "reversed");
 }
 
+// More start indices than there are registers.
+TEST(Movement, ManyDynamicSlices) {
+  const Case test(
+      {TensorType{DType::F32, {100, 3}}, TensorType{DType::I64, {}}},
+      [](ir::Builder& b, const Values& v) {
+        const std::vector<ir::Value> starts = {v[1], v[1]};
+        ir::Value sum = b.dynamic_slice(v[0], starts, {2, 2});
+        for (int i = 0; i < 70; ++i) sum = b.add(sum, b.dynamic_slice(b.add(v[0], v[0]), starts, {2, 2}));
+        return Values{b.dynamic_update_slice(v[0], sum, starts)};
+      },
+      [](size_t p, int64_t i) { return p == 1 ? 1 : ramp(p, i); });
+  expect_same_bytes(test, "seventy slices");
+}
+
 TEST(Movement, Pads) {
   struct Pad {
     Dims low, high, interior;
