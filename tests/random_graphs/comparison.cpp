@@ -38,6 +38,18 @@ Tensor random_tensor(const ir::TensorType& type, std::mt19937_64& engine) {
   return tensor;
 }
 
+// Every third result that can lies in the memory of a parameter, as with in-place operators.
+std::optional<size_t> shared_parameter(const Case& tried, Value result, const std::vector<ir::Overlap>& taken,
+                                       std::mt19937_64& engine) {
+  if (engine() % 3 != 0) return std::nullopt;
+  for (size_t p = 0; p < tried.inputs.size(); ++p) {
+    const auto is_it = [p](const ir::Overlap& overlap) { return static_cast<size_t>(overlap.parameter) == p; };
+    if (std::any_of(taken.begin(), taken.end(), is_it)) continue;
+    if (tried.inputs[p].type() == tried.graph.type(result)) return p;
+  }
+  return std::nullopt;
+}
+
 std::vector<Tensor> evaluate(const Case& tried, std::string_view engine_name, uint64_t layout_seed) {
   std::mt19937_64 engine(layout_seed);
   ir::Module module{tried.graph, {}, {}, {}};
@@ -47,9 +59,17 @@ std::vector<Tensor> evaluate(const Case& tried, std::string_view engine_name, ui
     parameters.push_back(input.data());
   }
   std::vector<Tensor> results;
+  results.reserve(tried.graph.results.size());
   for (const Value result : tried.graph.results) {
     const ir::TensorType& type = tried.graph.type(result);
-    results.emplace_back(type.dtype, type.shape, any_layout(engine));
+    const Arrangement layout = any_layout(engine);
+    if (const auto parameter = shared_parameter(tried, result, module.overlaps, engine)) {
+      module.overlaps.push_back({static_cast<int>(results.size()), static_cast<int>(*parameter), true});
+      results.push_back(tried.inputs[*parameter]);
+      parameters[*parameter] = results.back().data();
+    } else {
+      results.emplace_back(type.dtype, type.shape, layout);
+    }
     module.results.push_back(results.back().layout());
   }
   std::vector<void*> addresses;

@@ -136,8 +136,24 @@ bool works_by_partition(const Instruction& instruction) {
     case Opcode::DmaCopy:
       return !instruction.accumulate && instruction.outputs[0].index_operand < 0 &&
              instruction.inputs[0].index_operand < 0;
-    default: return true;
+    case Opcode::TensorTensor:
+    case Opcode::TensorScalar:
+    case Opcode::ScalarTensorTensor:
+    case Opcode::Activation:
+    case Opcode::ActivationReduce:
+    case Opcode::TensorReduce:
+    case Opcode::TensorTensorScan:
+    case Opcode::TensorCopy:
+    case Opcode::TensorCopyPredicated:
+    case Opcode::SelectReduce:
+    case Opcode::AffineSelect:
+    case Opcode::Memset:
+    case Opcode::Iota:
+    case Opcode::Max8:
+    case Opcode::NcFindIndex8:
+    case Opcode::NcMatchReplace8: return true;
   }
+  __builtin_unreachable();
 }
 
 std::string where(const Request& request) {
