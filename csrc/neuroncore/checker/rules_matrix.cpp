@@ -102,6 +102,10 @@ void nc_transpose(InstructionCheck& check) {
   check.limit("transpose-limit", "the data has too many partitions", count(partitions_of(data)), most, "partitions");
   check.limit("transpose-limit", "the data has too many columns", count(free_of(data)), most, "columns");
   if (!on_tensor) return;
+  const int64_t item = size_of(data.dtype);
+  if (item != 2 && item != 4)
+    check.fail("transpose-dtype", "the Tensor engine does not transpose elements of this size", concat(item, " bytes"),
+               "2 or 4 bytes");
   // Before v3 it is a product with the identity, which integers have no path for.
   if (check.machine().nki_generation < 3 && !matmul_takes(check.machine(), data.dtype))
     check.fail("matmul-dtype", "the Tensor engine does not take operands of this type", std::string(name(data.dtype)),

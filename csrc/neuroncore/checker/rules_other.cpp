@@ -72,7 +72,10 @@ void text_exists(InstructionCheck& check) {
 
 void tensor_partition_reduce(InstructionCheck& check) {
   check.alu(check.instruction().op0);
-  check.reduces(check.instruction().op0);
+  const AluOp op = check.instruction().op0;
+  if (op != AluOp::Add && op != AluOp::Max && op != AluOp::BitwiseAnd && op != AluOp::BitwiseOr)
+    check.fail("reduce-op", "the operation cannot reduce partitions", std::string(info(op).name),
+               "add, max, bitwise_and or bitwise_or");
   if (count(partitions_of(check.out())) != 1)
     check.fail("partition-count", "the destination has more than one partition",
                concat(count(partitions_of(check.out()))), "1");

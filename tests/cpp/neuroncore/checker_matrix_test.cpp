@@ -171,6 +171,8 @@ TEST(CheckerTranspose, Limits) {
 TEST(CheckerTranspose, TypesAndShape) {
   EXPECT_EQ(rules(transposition(Engine::Tensor, 32, 32, DType::BF16, DType::F32)), Rules{"dtype"});
   EXPECT_EQ(rules(transposition(Engine::Tensor, 32, 32, DType::I32, DType::I32)), kNone);
+  for (const DType dtype : {DType::U8, DType::I64, DType::F64})
+    EXPECT_EQ(rules_on("trn3", transposition(Engine::Tensor, 32, 32, dtype, dtype)), Rules{"transpose-dtype"});
   EXPECT_EQ(rules_on("trn1", transposition(Engine::Tensor, 32, 32, DType::I32, DType::I32)), Rules{"matmul-dtype"});
   EXPECT_EQ(rules([](Builder& b) {
               b.nc_transpose(psum(b, DType::F32, 16, 32), sbuf(b, DType::F32, 16, 32), Engine::Tensor);

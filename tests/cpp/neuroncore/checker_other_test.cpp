@@ -13,7 +13,9 @@ TEST(CheckerPartitionReduce, OnePartition) {
   EXPECT_EQ(build(1, 8), kNone);
   EXPECT_EQ(build(2, 8), Rules{"partition-count"});
   EXPECT_EQ(build(1, 7), Rules{"element-count"});
-  EXPECT_EQ(build(1, 8, AluOp::GreaterThan), Rules{"reduce-op"});
+  EXPECT_EQ(build(1, 8, AluOp::Max), kNone);
+  for (const AluOp op : {AluOp::GreaterThan, AluOp::Multiply, AluOp::Min, AluOp::LogicalAnd})
+    EXPECT_EQ(build(1, 8, op), Rules{"reduce-op"}) << info(op).name;
   EXPECT_EQ(build(1, 8, AluOp::Add, Engine::Vector), Rules{"engine"});
 }
 
