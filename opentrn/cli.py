@@ -188,13 +188,13 @@ def operators(markdown: bool) -> None:
 @main.command("instructions")
 @click.option("--markdown", is_flag=True, help="Print the tables of docs/neuroncore.md.")
 def instructions(markdown: bool) -> None:
-    """List the instructions of a NeuronCore."""
+    """List the instructions of a NeuronCore, on Tensor, Vector, Scalar, GpSimd, sYnc or DMA."""
     if markdown:
         click.echo(_native_table("instruction_table_markdown"), nl=False)
         return
-    table = _plain_table("instruction", "engines", "operands", "meaning", "limits")
+    table = _plain_table("instruction", "engines", "operands", "meaning", "limits", "cycles")
     for row in _native_table("instruction_table"):
-        table.add_row(*(Text(row[key]) for key in ("name", "engines", "operands", "meaning", "limits")))
+        table.add_row(*(Text(row[key]) for key in ("name", "engines", "operands", "meaning", "limits", "cost")))
     _print_table(table)
 
 
@@ -224,7 +224,10 @@ def coverage(target: str, markdown: bool) -> None:
 def ir_command(
     file: Path, engine: str, show_graph: bool, show_program: bool, size: int | None, fill: float | None
 ) -> None:
-    """Run the function `main` of a file of StableHLO text, and print its results or how many of its checks passed."""
+    """Run the function `main` of a file of StableHLO text, and print its results or how many of its checks passed.
+
+    With --print or --program, a function whose parameters nothing fills is only shown.
+    """
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -232,7 +235,7 @@ def ir_command(
             f"[ir] the file is no text, got {file}, expected StableHLO in its textual form"
         ) from None
     try:
-        reports = _extension.native.run_stablehlo(text, engine, size, fill)
+        reports = _extension.native.run_stablehlo(text, engine, size, fill, show_graph or show_program)
     except (RuntimeError, ValueError, IndexError) as error:
         raise click.ClickException(str(error)) from None
     for report_of_module in reports:
@@ -240,7 +243,8 @@ def ir_command(
             click.echo(report_of_module["text"], nl=False)
         if show_program:
             click.echo(report_of_module["program"] or "this engine compiles to no program\n", nl=False)
-        if not report_of_module["checks"]:
+        shown_only = (show_graph or show_program) and not report_of_module["results"]
+        if not report_of_module["checks"] and not shown_only:
             click.echo("\n".join(report_of_module["results"]) or "no results")
     checks = sum(report_of_module["checks"] for report_of_module in reports)
     if checks:

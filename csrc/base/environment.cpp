@@ -13,8 +13,8 @@ constexpr std::array<EnvironmentVariable, 9> kTable{{
     {"OPENTRN_ENGINE", "core, reference", "core", "The engine that compiles and runs graphs."},
     {"OPENTRN_TARGET", "trn1, trn2, trn3", "trn2", "The chip a device stands for."},
     {"OPENTRN_NUM_THREADS", "1 to 1024", "the number of cores", "Host threads one operator may use."},
-    {"OPENTRN_INSTRUCTION_SET", "baseline, avx2, avx512, avx512bf16, portable", "the fastest the machine has",
-     "The host's instruction set that the emulator's kernels use."},
+    {"OPENTRN_INSTRUCTION_SET", "baseline, avx2, avx512, avx512bf16; portable on other processors than x86",
+     "the fastest the machine has", "The host's instruction set that the emulator's kernels use."},
     {"OPENTRN_FALLBACK", "warn, error, silent", "warn",
      "What happens when an operator has no lowering and runs on the CPU: a warning once per operator and line, an "
      "error, or nothing. It is counted in any case."},

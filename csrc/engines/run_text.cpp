@@ -37,8 +37,12 @@ Bytes filled(const ir::TensorType& type, double value) {
   return data;
 }
 
+bool has_arguments(const ir::Graph& graph, const RunOptions& options) {
+  return graph.parameters.empty() || options.fill;
+}
+
 void require_arguments(const ir::Graph& graph, const RunOptions& options) {
-  if (graph.parameters.empty() || options.fill) return;
+  if (has_arguments(graph, options) || options.show) return;
   std::string types;
   for (const ir::Value value : graph.parameters) types += (types.empty() ? "" : ", ") + to_string(graph.type(value));
   raise(ErrorKind::Value, {.where = "@" + graph.name,
@@ -46,6 +50,25 @@ void require_arguments(const ir::Graph& graph, const RunOptions& options) {
                            .got = types,
                            .expected = "a function without parameters, or a value that fills them all",
                            .action = "pass --fill VALUE"});
+}
+
+void require_memory(const Module& module, const neuroncore::Machine& machine) {
+  int64_t bytes = 0;
+  for (const auto* layouts : {&module.parameters, &module.results}) {
+    for (const Layout& layout : *layouts) {
+      const int64_t elements = layout.type.elements();
+      const int64_t item = size_of(layout.type.dtype);
+      // Compared before it is multiplied: sizes may be anything.
+      if (elements > (machine.hbm_bytes_per_logical_core() - bytes) / item)
+        raise(ErrorKind::OutOfMemory,
+              {.where = "@" + module.graph.name,
+               .what = concat("the arguments and results do not fit into the memory of ", machine.name),
+               .got = to_string(layout.type),
+               .expected = concat("no more than ", machine.hbm_bytes_per_logical_core(), " bytes"),
+               .action = "use smaller tensors"});
+      bytes += elements * item;
+    }
+  }
 }
 
 }  // namespace
@@ -64,8 +87,10 @@ RunReport run_text(std::string_view text, const Engine& engine, const neuroncore
   ir::verify(module.graph);
   module.parameters = layouts(module.graph, module.graph.parameters);
   module.results = layouts(module.graph, module.graph.results);
+  require_memory(module, machine);
   const std::unique_ptr<Executable> executable = engine.compile(module, machine);
   report.program = executable->program_text();
+  if (!has_arguments(module.graph, options)) return report;
   std::vector<Bytes> arguments, results;
   for (const Layout& layout : module.parameters) arguments.push_back(filled(layout.type, options.fill.value_or(0)));
   for (const Layout& layout : module.results) results.emplace_back(static_cast<size_t>(layout.type.bytes()));

@@ -15,6 +15,7 @@ struct RunOptions {
   std::optional<int64_t> dynamic_size = {};
   /// What every element of every parameter is. A module with parameters is refused without it.
   std::optional<double> fill = {};
+  bool show = false;  // a function with parameters and nothing to fill them is compiled, and not run
 };
 
 struct RunReport {

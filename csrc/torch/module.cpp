@@ -180,7 +180,7 @@ py::list instruction_list() {
   for (const neuroncore::OpcodeInfo& row : neuroncore::opcodes()) {
     list.append(py::dict(py::arg("name") = std::string(row.name), py::arg("engines") = std::string(row.engines),
                          py::arg("operands") = std::string(row.operands), py::arg("meaning") = std::string(row.meaning),
-                         py::arg("limits") = std::string(row.limits)));
+                         py::arg("limits") = std::string(row.limits), py::arg("cost") = std::string(row.cost)));
   }
   return list;
 }
@@ -202,14 +202,14 @@ py::list coverage_list(const std::string& target) {
 
 // Every module of a file of StableHLO text; an empty name stands for the engine of the process.
 py::list run_stablehlo(const std::string& text, const std::string& engine_name, std::optional<int64_t> size,
-                       std::optional<double> fill) {
+                       std::optional<double> fill, bool show) {
   std::vector<engines::RunReport> reports;
   {
     const py::gil_scoped_release release;
     const runtime::Configuration& configuration = runtime::configuration();
     const engines::Engine& engine = engine_name.empty() ? *configuration.engine : engines::engine(engine_name);
     for (const std::string& module : ir::split_modules(text)) {
-      reports.push_back(engines::run_text(module, engine, *configuration.machine, {size, fill}));
+      reports.push_back(engines::run_text(module, engine, *configuration.machine, {size, fill, show}));
     }
   }
   py::list list;
@@ -307,7 +307,7 @@ void define_reports(py::module_& m) {
   m.def("instruction_table_markdown", [] { return neuroncore::instruction_table_markdown(); });
   m.def("coverage_table", coverage_list, py::arg("target"));
   m.def("run_stablehlo", run_stablehlo, py::arg("text"), py::arg("engine") = "", py::arg("size") = py::none(),
-        py::arg("fill") = py::none());
+        py::arg("fill") = py::none(), py::arg("show") = false);
   m.def("engine_self_test", [] { runtime::engine_self_test(); });
   // For the tests of what a fault of ours looks like.
   m.def("_raise_internal_error",

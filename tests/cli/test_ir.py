@@ -96,3 +96,18 @@ def test_wrong_input_is_one_sentence(ir, command, tmp_path):
     result = command("ir", "bytes.mlir")
     assert result.returncode == 1
     assert "the file is no text" in result.stderr
+
+
+def test_a_function_with_parameters_is_shown_without_being_run(ir):
+    module = PARAMETER.replace("?", "4")
+    shown = ir(module, "--program", "--print", "--engine", "core")
+    assert shown.returncode == 0
+    assert "activation" in shown.stdout and "stablehlo.sqrt" in shown.stdout
+    assert "dense" not in shown.stdout and "no results" not in shown.stdout
+    assert ir(module).returncode != 0
+
+
+def test_what_does_not_fit_into_the_memory_is_refused(ir):
+    refused = ir(PARAMETER.replace("?", "1000000x1000000"), "--fill", "1")
+    assert refused.returncode != 0
+    assert "do not fit into the memory" in refused.stderr and "Traceback" not in refused.stderr
