@@ -126,9 +126,14 @@ Value floor_divide(Builder& b, Values v) {
   return is_integer(b.dtype(v[0])) ? floor_divide_integers(b, v[0], v[1]) : floor_divide_floats(b, v[0], v[1]);
 }
 
-Value truncate_divide(Builder& b, Values v) {
-  const Value quotient = b.divide(v[0], v[1]);
-  return is_integer(b.dtype(quotient)) ? quotient : truncate(b, quotient);
+// The CPU rounds the quotient of two tensors of narrow floats before it cuts it off, but not that by one number.
+Value truncate_divide(Context& c, const Operands& operands) {
+  Builder& b = c.b;
+  const Value quotient = b.divide(operands.values[0], operands.values[1]);
+  if (is_integer(b.dtype(quotient))) return quotient;
+  const auto* divisor = std::get_if<TensorArgument>(&c.call.argument("other"));
+  const bool rounds = divisor != nullptr && divisor->type.elements() != 1;
+  return truncate(b, rounds ? b.convert(b.convert(quotient, operands.dtype), operands.compute) : quotient);
 }
 
 Results divide_mode(Context& c) {
@@ -142,7 +147,7 @@ Results divide_mode(Context& c) {
              {.what = "div expected rounding_mode to be one of None, 'trunc', or 'floor'", .got = "'" + mode + "'"});
   }
   const Operands operands = promote_operands(c, Promotion::Common, "if", true);
-  const Value result = mode == "floor" ? floor_divide(c.b, operands.values) : truncate_divide(c.b, operands.values);
+  const Value result = mode == "floor" ? floor_divide(c.b, operands.values) : truncate_divide(c, operands);
   return {c.b.convert(result, operands.dtype)};
 }
 

@@ -79,10 +79,10 @@ Statistics running_statistics(Context& c, Value x) {
   return {mean, inverse_deviation(c, c.value("running_var", compute)), deviations};
 }
 
-Statistics saved_statistics(Context& c, Value x) {
+Statistics saved_statistics(Context& c, Value x, std::string_view invstd) {
   const Value mean = c.value("save_mean", c.b.dtype(x));
   const Value deviations = c.b.subtract(x, along(c.b, mean, c.b.shape(x), 1));
-  return {mean, c.value("save_invstd", c.b.dtype(x)), deviations};
+  return {mean, c.value(invstd, c.b.dtype(x)), deviations};
 }
 
 Results normalise(Context& c, std::span<const std::string_view> parameters, bool training) {
@@ -111,7 +111,8 @@ Results batch_norm_no_stats(Context& c) {
   return normalise(c, kAffine, true);
 }
 
-Results batch_norm_backward(Context& c) {
+// The names: what the operator's schema calls them.
+Results gradients(Context& c, std::string_view invstd_name, std::string_view training_name) {
   constexpr std::array<std::string_view, 1> weight{"weight"};
   check_input(c, weight);
   const TensorArgument& input = c.tensor("input");
@@ -120,8 +121,8 @@ Results batch_norm_backward(Context& c) {
   const Value x = compute_value(c, "input");
   const DType compute = b.dtype(x);
   const Value gradient = c.value("grad_out", compute);
-  const bool training = c.flag("train");
-  const Statistics statistics = training ? saved_statistics(c, x) : running_statistics(c, x);
+  const bool training = c.flag(training_name);
+  const Statistics statistics = training ? saved_statistics(c, x, invstd_name) : running_statistics(c, x);
   const Dims dims = sample_dims(input.type.rank());
   const Value invstd = along(b, statistics.invstd, shape, 1);
   const Value normalised = b.multiply(statistics.deviations, invstd);
@@ -141,11 +142,25 @@ Results batch_norm_backward(Context& c) {
   return results;
 }
 
+Results native_batch_norm_backward(Context& c) { return gradients(c, "save_invstd", "train"); }
+Results batch_norm_backward(Context& c) { return gradients(c, "save_var", "update"); }
+
+// The last result is a reserve for backends with their own format.
+Results with_reserve(Context& c, Results results) {
+  results.push_back(c.b.splat({DType::U8, {0}}, 0.0));
+  return results;
+}
+Results batch_norm_with_update(Context& c) { return with_reserve(c, normalise(c, kParameters, true)); }
+Results batch_norm_no_update(Context& c) { return with_reserve(c, normalise(c, kParameters, false)); }
+
 const std::array kRules = {
+    general("_batch_norm_no_update", batch_norm_no_update),
+    general("_batch_norm_with_update", batch_norm_with_update),
     general("_native_batch_norm_legit", batch_norm),
     general("_native_batch_norm_legit.no_stats", batch_norm_no_stats),
+    general("batch_norm_backward", batch_norm_backward),
     general("native_batch_norm", batch_norm),
-    general("native_batch_norm_backward", batch_norm_backward),
+    general("native_batch_norm_backward", native_batch_norm_backward),
 };
 
 }  // namespace

@@ -38,9 +38,9 @@ Results native_dropout(Context& c) {
 }
 
 Results native_dropout_backward(Context& c) {
-  const DType dtype = c.tensor("grad_output").type.dtype;
+  const DType dtype = inexact_dtype(c, c.tensor("grad_output").type.dtype);
   check_types(c, dtype, "fc");
-  const Value gradient = compute_value(c, "grad_output");
+  const Value gradient = c.value("grad_output", compute_dtype(dtype));
   const Value mask = c.value("mask", c.b.dtype(gradient));
   const Value masked = c.b.multiply(gradient, c.b.broadcast_to(mask, c.b.shape(gradient)));
   return {c.b.convert(c.b.multiply(masked, scalar_like(c, "scale", gradient)), dtype)};

@@ -74,7 +74,8 @@ void expand_indices(const Operator& op, torch::jit::Stack* stack) {
 at::Tensor select_masked(const at::Tensor& self, const at::Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, "masked_select: expected BoolTensor for mask");
   const auto expanded = at::expand_outplace(mask, self);
-  return at::index(*std::get<1>(expanded), {*std::get<0>(expanded)});
+  const auto in_a_row = [](const at::Tensor& tensor) { return tensor.dim() == 0 ? tensor.unsqueeze(0) : tensor; };
+  return at::index(in_a_row(*std::get<1>(expanded)), {in_a_row(*std::get<0>(expanded))});
 }
 
 at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask, at::Tensor& out) {

@@ -174,7 +174,8 @@ class FallbackCall {
     for (const Pair& pair : pairs_) {
       if (pair.written) bytes_to_device_ += bytes_of(pair.host);
       if (!pair.destination) continue;
-      at::native::resize_output(pair.device, pair.host.sizes());
+      if (at::native::resize_output(pair.device, pair.host.sizes()) && pair.host.is_non_overlapping_and_dense())
+        pair.device.as_strided_(pair.host.sizes(), pair.host.strides());
       at::Tensor device = pair.device;
       tensor_over(host_storage(device, false), device, c10::DispatchKey::CPU).copy_(pair.host);
     }

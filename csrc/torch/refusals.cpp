@@ -16,13 +16,7 @@ struct Refusal {
 };
 
 // These have no CPU kernel under this name, so the boxed fallback cannot help.
-constexpr std::array<Refusal, 8> kRefusals{{
-    {"_thnn_fused_lstm_cell", "LSTM cell", "run the LSTM on the CPU"},
-    {"_thnn_fused_lstm_cell_backward_impl", "backward of the LSTM cell", "run the LSTM on the CPU"},
-    {"_thnn_fused_gru_cell", "GRU cell", "run the GRU on the CPU"},
-    {"_thnn_fused_gru_cell_backward", "backward of the GRU cell", "run the GRU on the CPU"},
-    {"convolution_overrideable", "convolution", "run the convolution on the CPU"},
-    {"convolution_backward_overrideable", "backward of the convolution", "run the convolution on the CPU"},
+constexpr std::array<Refusal, 2> kRefusals{{
     {"_cudnn_rnn", "cuDNN RNN", "run the RNN on the CPU"},
     {"_cudnn_rnn_backward", "backward of the cuDNN RNN", "run the RNN on the CPU"},
 }};

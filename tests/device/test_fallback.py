@@ -98,6 +98,11 @@ class TestAliasing:
         for actual, plain in zip(torch.linalg.svd(matrix), expected, strict=True):
             torch.testing.assert_close(actual.cpu(), plain)
 
+    def test_outputs_that_were_empty_lie_as_on_the_cpu(self):
+        symmetric = MATRIX @ MATRIX.t()
+        for actual, plain in zip(torch.linalg.eigh(symmetric.to("neuron")), torch.linalg.eigh(symmetric), strict=True):
+            assert actual.stride() == plain.stride()
+
     def test_draws_follow_the_device_generator(self):
         def draw():
             return torch.empty(5, device="neuron").geometric_(0.3).tolist()
@@ -118,12 +123,27 @@ class TestAliasing:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: torch.nn.LSTM(3, 4).to("neuron")(torch.randn(2, 1, 3, device="neuron")),
-        lambda: torch.nn.GRU(3, 4).to("neuron")(torch.randn(2, 1, 3, device="neuron")),
-        lambda: torch.nn.Conv2d(1, 1, 2).to("neuron")(torch.randn(1, 1, 4, 4, device="neuron")),
         lambda: torch.sparse_coo_tensor([[0]], [1.0], (2,), device="neuron"),
+        lambda: torch.ops.aten._cudnn_rnn(
+            torch.ones(1, device="neuron"),
+            [],
+            0,
+            None,
+            torch.ones(1, device="neuron"),
+            None,
+            0,
+            1,
+            0,
+            1,
+            False,
+            0.0,
+            False,
+            False,
+            [],
+            None,
+        ),
     ],
-    ids=["lstm", "gru", "convolution", "sparse"],
+    ids=["sparse", "cudnn"],
 )
 def test_what_can_run_nowhere_says_so(call):
     with pytest.raises(NotImplementedError) as caught:

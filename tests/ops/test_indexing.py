@@ -308,3 +308,9 @@ def test_assigning_to_selected_elements_changes_the_base():
         cache = torch.zeros(6, 2, 2, device=device)
         cache.view(6, 4).index_copy_(0, I([1, 4]).to(device), torch.ones(2, 4, device=device))
         assert cache.sum((1, 2)).tolist() == [0, 4, 0, 0, 4, 0]
+
+
+def test_masked_select_of_numbers():
+    for mask in (True, False):
+        check(torch.masked_select, torch.tensor(2.5), torch.tensor(mask))
+        check(torch.masked_select, torch.tensor(2.5), torch.tensor([mask, True]))

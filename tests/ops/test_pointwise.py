@@ -16,6 +16,7 @@ from differential import (
     host_scalar,
     layouts,
     pair,
+    values,
 )
 
 DTYPES = (
@@ -478,3 +479,10 @@ def test_ldexp_where_the_power_alone_is_no_number(dtype):
     for exponents in ([200] * 9, [128, 130, 140, 133, -126, -149, -200, 5, 5], [0, 1, -1, 2, -2, 3, -3, 4, 127]):
         check(torch.ldexp, x, torch.tensor(exponents))
         check(torch.ldexp, x, torch.tensor(exponents, dtype=torch.float64))
+
+
+def test_truncated_quotients_of_narrow_floats():
+    for dtype in (torch.bfloat16, torch.float16):
+        x, y = 20 * values((500,), dtype, "finite", 1), values((500,), dtype, "nonzero", 2)
+        for divisor in (y, y[3], 0.37, y[:1]):
+            check(lambda a, b: torch.div(a, b, rounding_mode="trunc"), x, divisor, tolerance={dtype: (0, 0)})

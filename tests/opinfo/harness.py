@@ -1,0 +1,227 @@
+"""Runs PyTorch's own sample inputs of an operator on the CPU and on neuron, and says how neuron did.
+
+The class of a test (an operator, an element type, forward or backward) is
+
+- `native`: everything ran through lowerings, and values, element types, shapes and strides are the CPU's;
+- `fallback`: the results are right, but some operator of the test ran on the CPU;
+- `refused`: neuron raises where the CPU does not;
+- `fail`: a result differs.
+"""
+
+import contextlib
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable, Iterator
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import OpInfo, SampleInput
+from torch.utils._pytree import tree_flatten, tree_map
+
+import opentrn  # noqa: F401  registers the device even where autoload is off
+from opentrn._extension import native
+
+FORWARD = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
+BACKWARD = (torch.float32,)
+DEVICE = "neuron"
+# The CPU's own error, of sums in another order among them.
+TOLERANCE = {
+    torch.float64: (1e-7, 1e-7),
+    torch.float32: (2e-5, 2e-5),
+    torch.float16: (1e-2, 1e-3),
+    torch.bfloat16: (2e-2, 1e-2),
+    torch.complex64: (2e-5, 2e-5),
+    torch.complex128: (1e-7, 1e-7),
+}
+
+
+# Their contents are whatever was in memory.
+UNDEFINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
+# Every device draws its own numbers; types, shapes and strides are compared. Distributions: tests/ops/test_random.py.
+RANDOM = {
+    "bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "nn.functional.alpha_dropout",
+    "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
+    "nn.functional.feature_alpha_dropout", "nn.functional.fractional_max_pool2d",
+    "nn.functional.fractional_max_pool3d", "nn.functional.multi_head_attention_forward", "nn.functional.rrelu",
+    "normal", "pca_lowrank", "rand_like", "randint", "randint_like", "randn", "randn_like", "svd_lowrank", "uniform",
+}  # fmt: skip
+# Where the CPU adds in the narrow type itself, or the exact result is 0.
+WIDER = {
+    "addbmm": {torch.bfloat16: (1e-1, 4e-1)},
+    "addr": {torch.bfloat16: (1e-1, 4e-1)},
+    "native_layer_norm": {torch.float32: (2e-5, 1e-4)},
+    "nn.functional.conv_transpose2d": {torch.bfloat16: (1e-1, 4e-1)},
+    "nn.functional.conv_transpose3d": {torch.bfloat16: (1e-1, 4e-1)},
+    "nn.functional.instance_norm": {torch.bfloat16: (1e-1, 4e-2)},
+    "nn.functional.layer_norm": {torch.float32: (2e-5, 1e-4)},
+}
+# Their other tensors say how the result is cut, and stay on the CPU on any device.
+HOST_ARGUMENTS = {"tensor_split"}
+# The CPU's result is a slice of its work space.
+OWN_STRIDES = {"linalg.lstsq"}
+DROPOUT = ("dropout_p", "dropout")  # arguments that make a sample random
+# Operators that may take equal elements in any order: how many results are defined all the same.
+TIES = {"argsort": 0, "kthvalue": 1, "sort": 1, "topk": 1}
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    kind: str  # native, fallback, refused, fail
+    detail: str = ""  # the operators that fell back, the error, or the difference
+
+
+class Different(AssertionError):
+    """A result of neuron is not the CPU's."""
+
+
+def operator_name(op: OpInfo) -> str:
+    return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
+
+
+def operators() -> dict[str, OpInfo]:
+    return {operator_name(op): op for op in op_db}
+
+
+def tests_of(op: OpInfo) -> Iterator[tuple[str, torch.dtype, bool]]:
+    """(name, element type, whether the gradient is computed too) of each test."""
+    supported = op.supported_dtypes("cpu")
+    for dtype in FORWARD:
+        if dtype in supported:
+            yield f"{str(dtype).removeprefix('torch.')}", dtype, False
+    if not op.supports_autograd:
+        return
+    for dtype in BACKWARD:
+        if dtype in op.supported_backward_dtypes("cpu"):
+            yield f"{str(dtype).removeprefix('torch.')} backward", dtype, True
+
+
+def to_device(value: object) -> object:
+    """The same argument on neuron: tensors as the same view of the same memory, and devices that are named."""
+    if isinstance(value, torch.Tensor):
+        if value.layout != torch.strided or value.device.type != "cpu" or value.is_nested:
+            return value
+        return moved(value).requires_grad_(value.requires_grad)
+    if isinstance(value, (torch.device, str)) and str(value) == "cpu":
+        return torch.device(DEVICE)
+    return value
+
+
+def moved(tensor: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        if tensor.is_conj():
+            return moved(tensor.detach().conj()).conj()
+        if tensor.is_neg():
+            return moved(tensor.detach().resolve_neg())
+        memory = torch.empty(0, dtype=tensor.dtype).set_(tensor.detach().untyped_storage())
+        return memory.to(DEVICE).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def call(
+    op: OpInfo, sample: SampleInput, arguments: tuple[object, tuple, dict], backward: bool
+) -> tuple[list[object], list[object]]:
+    """Results, and gradients of the inputs that want one."""
+    first, rest, named = arguments
+    results = op(first, *rest, **named)
+    if backward:
+        results = sample.output_process_fn_grad(results)
+    flat, _ = tree_flatten(results)
+    if not backward:
+        return flat, []
+    leaves = [leaf for leaf in tree_flatten(arguments)[0] if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    outputs = [out for out in flat if isinstance(out, torch.Tensor) and out.requires_grad]
+    if not leaves or not outputs:
+        return flat, []
+    ones = [torch.ones_like(out) for out in outputs]
+    gradients = torch.autograd.grad(outputs, leaves, ones, allow_unused=True)
+    return flat, list(gradients)
+
+
+def compare(actual: object, expected: object, tolerance: dict | None, strides: bool = True) -> None:
+    """Raises Different. Values unless there is no tolerance for them, element types, shapes and strides."""
+    values_matter = tolerance is not None
+    if not isinstance(expected, torch.Tensor):
+        same = type(actual) is type(expected) and (not values_matter or actual == expected or actual != actual)
+        if not same and isinstance(expected, float):
+            same = math.isclose(actual, expected, rel_tol=1e-5, abs_tol=1e-5)
+        if not same and not isinstance(expected, (torch.Generator,)):
+            raise Different(f"{actual!r}, expected {expected!r}")
+        return
+    if not isinstance(actual, torch.Tensor):
+        raise Different(f"{actual!r}, expected a tensor")
+    for what in ("dtype", "shape", "layout"):
+        if getattr(actual, what) != getattr(expected, what):
+            raise Different(f"{what} {getattr(actual, what)}, expected {getattr(expected, what)}")
+    if expected.layout != torch.strided:
+        return compare(actual.to_dense(), expected.to_dense(), tolerance)
+    if strides and expected.numel() > 0 and actual.stride() != expected.stride():
+        raise Different(f"strides {actual.stride()}, expected {expected.stride()} of shape {tuple(expected.shape)}")
+    if not values_matter:
+        return
+    rtol, atol = tolerance.get(expected.dtype, (0, 0))
+    try:
+        torch.testing.assert_close(actual.detach().cpu(), expected.detach(), rtol=rtol, atol=atol, equal_nan=True)
+    except AssertionError as error:
+        raise Different(" ".join(str(error).split())[:300]) from None
+
+
+def values_are_defined(op: OpInfo, sample: SampleInput, result: int) -> bool:
+    """Whether result number `result` is the same on every device."""
+    if op.name in UNDEFINED or op.name in RANDOM or any(sample.kwargs.get(name) for name in DROPOUT):
+        return False
+    return op.name not in TIES or result < TIES[op.name]
+
+
+def attempt(function: Callable[[], tuple[list[object], list[object]]]) -> tuple | Exception:
+    try:
+        return function()
+    except Exception as error:
+        return error
+
+
+def run_sample(op: OpInfo, sample: SampleInput, backward: bool) -> None:
+    # First, because the CPU's call may write its arguments.
+    rest = (sample.args, sample.kwargs)
+    arguments = (tree_map(to_device, sample.input), *(rest if op.name in HOST_ARGUMENTS else tree_map(to_device, rest)))
+    actual = attempt(lambda: call(op, sample, arguments, backward))
+    expected = attempt(lambda: call(op, sample, (sample.input, sample.args, sample.kwargs), backward))
+    if isinstance(actual, Exception):
+        if isinstance(expected, Exception):
+            return
+        raise actual
+    if isinstance(expected, Exception):
+        raise Different(f"no error, expected {type(expected).__name__}: {str(expected)[:200]}")
+    tolerance = {**TOLERANCE, **WIDER.get(op.name, {})}
+    for part, (found, wanted) in enumerate(zip(actual, expected, strict=True)):
+        if len(found) != len(wanted):
+            raise Different(f"{len(found)} results, expected {len(wanted)}")
+        for i, (one, other) in enumerate(zip(found, wanted, strict=True)):
+            # How gradients lie in memory is nobody's promise.
+            compare(
+                one,
+                other,
+                tolerance if values_are_defined(op, sample, i) else None,
+                strides=part == 0 and op.name not in OWN_STRIDES,
+            )
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def run_test(op: OpInfo, dtype: torch.dtype, backward: bool) -> Outcome:
+    native.clear_statistics()
+    torch.manual_seed(0)
+    with quiet():
+        try:
+            for sample in op.sample_inputs("cpu", dtype, requires_grad=backward):
+                run_sample(op, sample, backward)
+        except Different as error:
+            return Outcome("fail", str(error))
+        except Exception as error:
+            return Outcome("refused", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+    fallbacks = sorted({row["operator"].removeprefix("aten::") for row in native.statistics()["fallbacks"]})
+    return Outcome("fallback", ", ".join(fallbacks)) if fallbacks else Outcome("native")
