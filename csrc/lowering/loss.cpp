@@ -217,6 +217,8 @@ Value sample_weights(Context& c, const Classification& samples, DType compute) {
 
 Value chosen(Builder& b, Value x, const Classification& samples) {
   const Dims shape = b.shape(samples.target);
+  // Nothing to choose from: the check of the targets raises, or there are none.
+  if (samples.classes == 0) return b.convert(samples.target, b.dtype(x));
   Dims single = b.shape(x);
   single[static_cast<size_t>(samples.axis)] = 1;
   return b.reshape(gather_elements(b, x, samples.axis, b.reshape(samples.target, single)), shape);

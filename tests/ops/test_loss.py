@@ -155,3 +155,8 @@ def test_nll_loss_refusals():
     check(functional.nll_loss, x, torch.ones(3, dtype=torch.int64))
     check(lambda t, y, w: functional.nll_loss(t, y, w), x, torch.ones(4, dtype=torch.int64), torch.ones(3))
     check(functional.nll_loss, x.long(), torch.ones(4, dtype=torch.int64))
+
+
+def test_no_classes():
+    check(functional.cross_entropy, torch.ones(3, 0), torch.zeros(3, dtype=torch.int64))
+    check(functional.nll_loss, torch.ones(0, 0), torch.zeros(0, dtype=torch.int64), reduction="sum")
