@@ -9,6 +9,7 @@ namespace opentrn::lowering {
 
 std::span<const Rule> activation_rules();
 std::span<const Rule> activation_backward_rules();
+std::span<const Rule> adaptive_pooling_rules();
 std::span<const Rule> arithmetic_rules();
 std::span<const Rule> batch_norm_rules();
 std::span<const Rule> comparison_rules();
@@ -26,6 +27,8 @@ std::span<const Rule> matmul_rules();
 std::span<const Rule> movement_rules();
 std::span<const Rule> normalization_rules();
 std::span<const Rule> optimizer_rules();
+std::span<const Rule> padding_rules();
+std::span<const Rule> pooling_rules();
 std::span<const Rule> random_rules();
 std::span<const Rule> random_choice_rules();
 std::span<const Rule> recurrent_rules();

@@ -33,9 +33,14 @@ Dims channels_last_strides(const Dims& shape) {
   int64_t stride = 1;
   for (const size_t dim : channels_last_order(shape.size())) {
     strides[dim] = stride;
-    stride *= std::max<int64_t>(shape[dim], 1);
+    stride *= shape[dim];  // unlike row-major strides, where PyTorch counts sizes of 0 as 1
   }
   return strides;
+}
+
+Dims format_strides(const TensorArgument& like, const Dims& shape) {
+  const bool channels_last = is_channels_last_like(like.type.shape, like.strides);
+  return channels_last ? channels_last_strides(shape) : contiguous_strides(shape);
 }
 
 }  // namespace opentrn::lowering

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/shape.h"
+#include "lowering/call.h"
 
 namespace opentrn::lowering {
 
@@ -10,5 +11,9 @@ bool is_channels_last_like(const Dims& shape, const Dims& strides);
 
 /// Dense strides with the channels (dimension 1) innermost.
 Dims channels_last_strides(const Dims& shape);
+
+/// The strides of a result of `shape` in the memory format of `like`: channels last or row-major.
+Dims format_strides(const TensorArgument& like, const Dims& shape);
+inline Dims format_strides(const TensorArgument& like) { return format_strides(like, like.type.shape); }
 
 }  // namespace opentrn::lowering

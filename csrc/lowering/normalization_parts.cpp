@@ -1,7 +1,5 @@
 #include "lowering/normalization_parts.h"
 
-#include "lowering/memory_format.h"
-
 namespace opentrn::lowering {
 
 DType parameter_dtype(const Context& context, DType input, std::span<const std::string_view> names) {
@@ -42,11 +40,6 @@ ir::Value normalised_gradient(ir::Builder& b, ir::Value gradient, ir::Value norm
   const ir::Value projection = broadcast_mean(b, b.multiply(gradient, normalised), dims);
   const ir::Value centred = b.subtract(gradient, broadcast_mean(b, gradient, dims));
   return b.multiply(rstd, b.subtract(centred, b.multiply(normalised, projection)));
-}
-
-Dims format_strides(const TensorArgument& like) {
-  const Dims& shape = like.type.shape;
-  return is_channels_last_like(shape, like.strides) ? channels_last_strides(shape) : contiguous_strides(shape);
 }
 
 void check_float_input(const Context& context, DType dtype) { check_types(context, dtype, "f"); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lowering/helpers.h"
+#include "lowering/memory_format.h"
 
 namespace opentrn::lowering {
 
@@ -19,9 +20,6 @@ ir::Value broadcast_mean(ir::Builder& b, ir::Value x, const Dims& dims);
 /// `normalised` is y, `rstd` has the full shape.
 ir::Value normalised_gradient(ir::Builder& b, ir::Value gradient, ir::Value normalised, ir::Value rstd,
                               const Dims& dims);
-
-/// The strides of a result that follows the memory format of `like`: channels last or row-major.
-Dims format_strides(const TensorArgument& like);
 
 /// Refuses inputs that are not floats.
 void check_float_input(const Context& context, DType dtype);
