@@ -16,6 +16,7 @@ std::span<const Rule> copy_rules();
 std::span<const Rule> creation_rules();
 std::span<const Rule> data_dependent_rules();
 std::span<const Rule> dropout_rules();
+std::span<const Rule> fourier_rules();
 std::span<const Rule> index_update_rules();
 std::span<const Rule> indexing_rules();
 std::span<const Rule> linear_algebra_rules();
@@ -25,6 +26,7 @@ std::span<const Rule> matmul_rules();
 std::span<const Rule> movement_rules();
 std::span<const Rule> normalization_rules();
 std::span<const Rule> optimizer_rules();
+std::span<const Rule> patch_rules();
 std::span<const Rule> random_rules();
 std::span<const Rule> random_choice_rules();
 std::span<const Rule> reduction_rules();
@@ -34,5 +36,6 @@ std::span<const Rule> search_rules();
 std::span<const Rule> selection_rules();
 std::span<const Rule> softmax_rules();
 std::span<const Rule> sorting_rules();
+std::span<const Rule> upsampling_rules();
 
 }  // namespace opentrn::lowering
