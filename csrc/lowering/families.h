@@ -15,6 +15,7 @@ std::span<const Rule> comparison_rules();
 std::span<const Rule> copy_rules();
 std::span<const Rule> creation_rules();
 std::span<const Rule> data_dependent_rules();
+std::span<const Rule> divisor_rules();
 std::span<const Rule> dropout_rules();
 std::span<const Rule> fourier_rules();
 std::span<const Rule> index_update_rules();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
 
@@ -314,7 +315,7 @@ enum class Order : int64_t { Other, Zero, One, Two, Infinity, MinusInfinity, Neg
 
 Dims classify_order(std::span<const ScalarValue> scalars) {
   for (const ScalarValue& scalar : scalars) {
-    if (scalar.name != "ord") continue;
+    if (scalar.name != "ord" && scalar.name != "p") continue;
     const double order = scalar.number.real();
     if (order == 0.0) return {static_cast<int64_t>(Order::Zero)};
     if (order == 1.0) return {static_cast<int64_t>(Order::One)};
@@ -326,14 +327,15 @@ Dims classify_order(std::span<const ScalarValue> scalars) {
   return {static_cast<int64_t>(Order::Other)};
 }
 
-Value power_norm(Context& c, Value x, const Dims& dims) {
-  const Value order = c.scalar_value("ord", c.b.dtype(x));
+Value power_norm(Context& c, Value x, const Dims& dims, std::string_view name) {
+  const Value order = c.scalar_value(name, c.b.dtype(x));
   const Value sum = c.b.reduce(c.b.power(x, c.b.broadcast_to(order, c.b.shape(x))), Op::Add, dims);
   const Value inverse = c.b.divide(c.b.splat_like(order, 1.0), order);
   return c.b.power(sum, c.b.broadcast_to(inverse, c.b.shape(sum)));
 }
 
-Value norm_of(Context& c, Value x, const Dims& dims, Order order) {
+/// `name`: the argument that holds the order.
+Value norm_of(Context& c, Value x, const Dims& dims, Order order, std::string_view name = "ord") {
   Builder& b = c.b;
   switch (order) {
     case Order::Zero: return b.reduce(b.convert(truthy(b, x), b.dtype(x)), Op::Add, dims);
@@ -342,7 +344,7 @@ Value norm_of(Context& c, Value x, const Dims& dims, Order order) {
     case Order::Infinity: return b.reduce(x, Op::Maximum, dims);
     case Order::MinusInfinity: return b.reduce(x, Op::Minimum, dims);
     case Order::Negative:
-    case Order::Other: return power_norm(c, x, dims);
+    case Order::Other: return power_norm(c, x, dims, name);
   }
   __builtin_unreachable();
 }
@@ -380,6 +382,30 @@ Results vector_norm(Context& c) {
   return {keep_dims(c.b, norm, self_shape(c), dims, c.flag("keepdim"))};
 }
 
+/// Slices whose norm is too large are brought down to it.
+Results renorm(Context& c) {
+  Builder& b = c.b;
+  const auto order = static_cast<Order>(c.call.derived.at(0));
+  const bool positive = order != Order::Zero && order != Order::Negative && order != Order::MinusInfinity;
+  require(positive, c, ErrorKind::Runtime, {.what = "non-positive-norm not supported", .action = "give a positive p"});
+  require(self_rank(c) > 1, c, ErrorKind::Runtime,
+          {.what = concat("input needs at least 2 dimensions, got ", self_rank(c), " dimensions")});
+  const int64_t dim = c.dimension(c.integer("dim"), self_rank(c));
+  Dims others = all_dimensions(c);
+  others.erase(others.begin() + dim);
+  const DType dtype = self_dtype(c);
+  check_norm(c, dtype, others, order);
+  if (c.tensor("self").type.elements() == 0) return {c.value("self")};
+  const Value x = compute_value(c, "self");
+  const Value norm = norm_of(c, b.abs(x), others, order, "p");
+  const Value limit = c.scalar_value("maxnorm", b.dtype(norm));
+  const Value valid = b.compare(Direction::GE, limit, b.splat_like(limit, 0.0));
+  const Value most = b.broadcast_to(b.check(valid, limit, "[renorm] expected maxnorm to be >= 0"), b.shape(norm));
+  const Value down = b.divide(most, b.add(norm, b.splat_like(norm, 1e-7)));
+  const Value factor = b.select(b.compare(Direction::GT, norm, most), down, b.splat_like(norm, 1.0));
+  return {b.convert(b.multiply(x, expand_reduced(b, b.convert(factor, b.dtype(x)), b.shape(x), others)), dtype)};
+}
+
 Results logsumexp(Context& c) {
   const DType dtype = inexact_dtype(c, self_dtype(c));
   if (is_complex(dtype)) decline("logsumexp of complex numbers");
@@ -393,6 +419,12 @@ Results logsumexp(Context& c) {
   const Value powers = b.exponential(b.subtract(x, expand_reduced(b, largest, shape, dims)));
   const Value result = b.add(b.log(b.reduce(powers, Op::Add, dims)), largest);
   return {keep_dims(b, b.convert(result, dtype), shape, dims, c.flag("keepdim"))};
+}
+
+Rule renorm_rule() {
+  Rule rule = general("renorm", renorm);
+  rule.derive = classify_order;
+  return rule;
 }
 
 Rule norm_rule() {
@@ -426,6 +458,7 @@ const std::array kRules = {
     converting(general("nansum", nansum)),
     converting(general("prod", prod)),
     converting(general("prod.dim_int", prod_dim)),
+    renorm_rule(),
     converting(general("std.correction", variance<true, false>)),
     general("std_mean.correction", variance<true, true>),
     converting(general("sum", sum)),

@@ -9,21 +9,22 @@ namespace {
 std::vector<Rule> collect() {
   std::vector<Rule> all;
   for (const auto family : {
-           activation_rules,     activation_backward_rules,
-           arithmetic_rules,     batch_norm_rules,
-           comparison_rules,     copy_rules,
-           creation_rules,       data_dependent_rules,
-           dropout_rules,        fourier_rules,
-           index_update_rules,   indexing_rules,
-           linear_algebra_rules, loss_rules,
-           math_rules,           matmul_rules,
-           movement_rules,       normalization_rules,
-           optimizer_rules,      patch_rules,
-           random_rules,         random_choice_rules,
-           reduction_rules,      scan_rules,
-           scatter_rules,        search_rules,
-           selection_rules,      softmax_rules,
-           sorting_rules,        upsampling_rules,
+           activation_rules,    activation_backward_rules,
+           arithmetic_rules,    batch_norm_rules,
+           comparison_rules,    copy_rules,
+           creation_rules,      data_dependent_rules,
+           divisor_rules,       dropout_rules,
+           fourier_rules,       index_update_rules,
+           indexing_rules,      linear_algebra_rules,
+           loss_rules,          math_rules,
+           matmul_rules,        movement_rules,
+           normalization_rules, optimizer_rules,
+           patch_rules,         random_rules,
+           random_choice_rules, reduction_rules,
+           scan_rules,          scatter_rules,
+           search_rules,        selection_rules,
+           softmax_rules,       sorting_rules,
+           upsampling_rules,
        }) {
     const std::span<const Rule> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());

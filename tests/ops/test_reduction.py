@@ -357,3 +357,21 @@ def test_spread_of_extreme_numbers(operand, dtype):
     x = torch.tensor([operand, [0.0] * len(operand), [1.0, 2.0, 3.0][: len(operand)]], dtype=dtype)
     for function in (torch.std, torch.var, torch.std_mean, torch.var_mean):
         check(lambda x, f=function: f(x, 1), x, tolerance=SUMS)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 0.5, math.inf, 0, -1, -math.inf], ids=str)
+def test_renorm(order):
+    for dtype in (*FLOATS, torch.complex64, torch.int64):
+        for layout in layouts():
+            for dim in (0, 1, -1, 3):
+                check(
+                    lambda x, d=dim: torch.renorm(x, order, d, 2.5),
+                    pair(layout, dtype, "nonzero"),
+                    message=f"{dtype} {layout.name} {dim}",
+                    tolerance={**SUMS, torch.float32: (5e-6, 5e-6)},
+                )
+    x = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+    check(lambda x: torch.renorm(x, order, 0, 0), x)
+    check(lambda x: torch.renorm(x, order, 0, 100), x)
+    check(lambda x: torch.renorm(x, order, 0, -1), x)
+    check(lambda x: torch.renorm(x, order, 0, 1), x[0])
