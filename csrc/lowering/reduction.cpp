@@ -372,14 +372,23 @@ void check_norm(const Context& c, DType dtype, const Dims& dims, Order order) {
   }
 }
 
-Results vector_norm(Context& c) {
-  const auto order = static_cast<Order>(c.call.derived.at(0));
+Results norm_over_dims(Context& c, Order order, std::string_view name) {
   const Dims dims = c.dimensions("dim", self_rank(c));
-  const DType dtype = c.has("dtype") ? c.dtype("dtype") : self_dtype(c);
+  const DType dtype = is_given(c, "dtype") ? c.dtype("dtype") : self_dtype(c);
   check_norm(c, dtype, dims, order);
   const Value x = c.b.abs(c.value("self", compute_dtype(dtype)));
-  const Value norm = c.b.convert(norm_of(c, x, dims, order), real_dtype(dtype));
+  const Value norm = c.b.convert(norm_of(c, x, dims, order, name), real_dtype(dtype));
   return {keep_dims(c.b, norm, self_shape(c), dims, c.flag("keepdim"))};
+}
+
+Results vector_norm(Context& c) { return norm_over_dims(c, static_cast<Order>(c.call.derived.at(0)), "ord"); }
+
+Results norm(Context& c) {
+  require(is_given(c, "dtype") || !is_integral(self_dtype(c)), c, ErrorKind::Runtime,
+          {.what = "input dtype should be either floating point or complex",
+           .got = std::string(scalar_type_name(self_dtype(c))),
+           .action = "convert the input"});
+  return norm_over_dims(c, c.has("p") ? static_cast<Order>(c.call.derived.at(0)) : Order::Two, "p");
 }
 
 /// Slices whose norm is too large are brought down to it.
@@ -421,14 +430,8 @@ Results logsumexp(Context& c) {
   return {keep_dims(b, b.convert(result, dtype), shape, dims, c.flag("keepdim"))};
 }
 
-Rule renorm_rule() {
-  Rule rule = general("renorm", renorm);
-  rule.derive = classify_order;
-  return rule;
-}
-
-Rule norm_rule() {
-  Rule rule = general("linalg_vector_norm", vector_norm);
+Rule norm_rule(std::string_view name, RuleFunction function) {
+  Rule rule = general(name, function);
   rule.derive = classify_order;
   return rule;
 }
@@ -447,7 +450,7 @@ const std::array kRules = {
     general("argmin", arg_extreme<Op::Minimum>),
     general("count_nonzero", count_nonzero),
     general("count_nonzero.dim_IntList", count_nonzero),
-    norm_rule(),
+    norm_rule("linalg_vector_norm", vector_norm),
     general("logsumexp", logsumexp),
     general("max", extreme<Op::Maximum>),
     general("max.dim", extreme_with_index<Op::Maximum>),
@@ -456,9 +459,11 @@ const std::array kRules = {
     general("min", extreme<Op::Minimum>),
     general("min.dim", extreme_with_index<Op::Minimum>),
     converting(general("nansum", nansum)),
+    norm_rule("norm.ScalarOpt_dim", norm),
+    norm_rule("norm.ScalarOpt_dim_dtype", norm),
     converting(general("prod", prod)),
     converting(general("prod.dim_int", prod_dim)),
-    renorm_rule(),
+    norm_rule("renorm", renorm),
     converting(general("std.correction", variance<true, false>)),
     general("std_mean.correction", variance<true, true>),
     converting(general("sum", sum)),
