@@ -144,6 +144,17 @@ Results linspace(Context& context) {
   return {context.b.convert(spaced(context, dtype, steps_of(context)), dtype)};
 }
 
+/// The base to the power of evenly spaced exponents. Of integers CPU PyTorch rounds each power towards zero.
+Results logspace(Context& context) {
+  ir::Builder& b = context.b;
+  const DType dtype = spaced_dtype(context);
+  const int64_t steps = steps_of(context);
+  if (steps > 1) check_types(context, dtype, "ifc");
+  const ir::Value exponents = spaced(context, is_bool(dtype) ? DType::F64 : dtype, steps);
+  const ir::Value base = b.broadcast_to(context.scalar_value("base", b.dtype(exponents)), b.shape(exponents));
+  return {b.convert(b.power(base, exponents), dtype)};
+}
+
 Results eye(Context& context, int64_t rows, int64_t columns) {
   ir::Builder& b = context.b;
   for (const int64_t size : {rows, columns}) {
@@ -205,6 +216,7 @@ std::span<const Rule> creation_rules() {
       general("eye", eye_square),
       general("eye.m", eye_rectangle),
       general("linspace", linspace),
+      general("logspace", logspace),
       Rule{.name = "range.step", .function = range, .derive = range_count},
       general("tril_indices", tril_indices),
       general("triu_indices", triu_indices),

@@ -17,7 +17,9 @@ std::span<const Rule> convolution_rules();
 std::span<const Rule> copy_rules();
 std::span<const Rule> creation_rules();
 std::span<const Rule> data_dependent_rules();
+std::span<const Rule> divisor_rules();
 std::span<const Rule> dropout_rules();
+std::span<const Rule> fourier_rules();
 std::span<const Rule> index_update_rules();
 std::span<const Rule> indexing_rules();
 std::span<const Rule> linear_algebra_rules();
@@ -29,6 +31,7 @@ std::span<const Rule> normalization_rules();
 std::span<const Rule> optimizer_rules();
 std::span<const Rule> padding_rules();
 std::span<const Rule> pooling_rules();
+std::span<const Rule> patch_rules();
 std::span<const Rule> random_rules();
 std::span<const Rule> random_choice_rules();
 std::span<const Rule> recurrent_rules();
@@ -39,5 +42,6 @@ std::span<const Rule> search_rules();
 std::span<const Rule> selection_rules();
 std::span<const Rule> softmax_rules();
 std::span<const Rule> sorting_rules();
+std::span<const Rule> upsampling_rules();
 
 }  // namespace opentrn::lowering

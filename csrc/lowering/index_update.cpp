@@ -3,6 +3,7 @@
 #include "lowering/families.h"
 #include "lowering/helpers.h"
 #include "lowering/index_arguments.h"
+#include "lowering/reducers.h"
 #include "lowering/running.h"
 #include "lowering/windows.h"
 
@@ -120,6 +121,61 @@ Results index_add(Context& context) {
   return write_slices(context, slices, addend, Op::Add);
 }
 
+Op index_reducer(const Context& context, DType dtype) {
+  const std::string& reduce = context.text("reduce");
+  require(reduce != "sum" && reduce != "add" && reduce != "multiply", context, ErrorKind::Runtime,
+          {.what = "Expected reduce to be one of prod, mean, amax or amin",
+           .got = reduce,
+           .action = reduce == "multiply" ? "use prod" : "use index_add"});
+  const Op op = reducer(context, reduce, dtype);
+  const bool mean = reduce == "mean";
+  const bool ordered = reduce == "amax" || reduce == "amin";
+  const bool fresh = !context.flag("include_self");
+  check_types(context, dtype, fresh ? "if" : ordered ? "bif" : mean ? "ifc" : kAllTypes);
+  return op;
+}
+
+/// How many values were combined in each slice of the operand; at least 1.
+ir::Value contributions(Context& context, const Slices& slices, DType dtype) {
+  ir::Builder& b = context.b;
+  const DType counting = real_dtype(dtype);
+  const Dims& shape = b.shape(slices.operand);
+  const Dims line = {shape[static_cast<size_t>(slices.dim)]};
+  const ir::Value start = b.splat({counting, line}, context.flag("include_self") ? 1 : 0);
+  const ir::Value ones = b.splat({counting, b.shape(slices.indices)}, 1);
+  const ir::Value counts = scatter_slices(b, start, 0, slices.indices, ones, Op::Add);
+  return along(b, b.convert(b.maximum(counts, b.splat_like(counts, 1)), dtype), shape, slices.dim);
+}
+
+Results index_reduce(Context& context) {
+  ir::Builder& b = context.b;
+  const TensorArgument& self = context.tensor("self");
+  const DType dtype = self.type.dtype;
+  const int64_t dim = context.dimension(context.integer("dim"), self.type.rank());
+  require_vector_index(context, ErrorKind::Index);
+  require_index_type(context, "index", IndexTypes::Int32OrInt64);
+  require_same_dtype(context);
+  require_index_count(context, ErrorKind::Runtime, dim);
+  require(self.type.rank() == context.tensor("source").type.rank(), context, ErrorKind::Runtime,
+          {.what = "source tensor shape must match self tensor shape, excluding the specified dimension",
+           .action = "reshape the source"});
+  require_slice_shape(context, dim);
+  const Op op = index_reducer(context, dtype);
+  const DType compute = compute_dtype(dtype);
+  Slices slices = slices_of(context, IndexRule::NonNegative);
+  slices.operand = b.convert(slices.operand, compute);
+  const ir::Value source = b.convert(source_slices(context), compute);
+  if (!context.flag("include_self")) {
+    const ir::Value fresh = neutral(b, op, b.type(source));
+    slices.operand = scatter_slices(b, slices.operand, dim, slices.indices, fresh, Op::Select);
+  }
+  ir::Value result = write_slices(context, slices, source, op)[0];
+  if (context.text("reduce") == "mean") {
+    result = mean_of(b, result, b.reshape(contributions(context, slices, compute), self.type.shape));
+  }
+  return {b.convert(result, dtype)};
+}
+
 Results fill_slices(Context& context, ir::Value value) {
   ir::Builder& b = context.b;
   const Slices slices = slices_of(context, IndexRule::WrapNegative);
@@ -189,6 +245,7 @@ std::span<const Rule> index_update_rules() {
       general("index_copy", index_copy),
       general("index_fill.int_Scalar", index_fill_scalar, StrideRule::LikeSelf),
       general("index_fill.int_Tensor", index_fill_tensor, StrideRule::LikeSelf),
+      general("index_reduce", index_reduce),
       general("masked_scatter", masked_scatter),
   };
   return rules;

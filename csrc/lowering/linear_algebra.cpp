@@ -1,4 +1,5 @@
-// Triangular systems, solved by substitution on blocks: half of the unknowns, then the rest with those put in.
+// Cross products. Triangular systems, solved by substitution on blocks: half of the unknowns, then the rest with those
+// put in.
 #include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
@@ -112,10 +113,54 @@ Results solve_triangular(Context& context) {
   return {b.reshape(transposed(b, solve(b, triangle, transposed(b, unknown), 0, n)), shape)};
 }
 
+/// One entry of the vectors that lie along `dim`.
+ir::Value entry(ir::Builder& b, ir::Value x, int64_t dim, int64_t i) {
+  Dims start(b.shape(x).size(), 0);
+  Dims limit = b.shape(x);
+  start[static_cast<size_t>(dim)] = i;
+  limit[static_cast<size_t>(dim)] = i + 1;
+  return b.slice(x, start, limit, Dims(limit.size(), 1));
+}
+
+Results cross(Context& context) {
+  ir::Builder& b = context.b;
+  const TensorArgument& self = context.tensor("self");
+  const TensorArgument& other = context.tensor("other");
+  require(self.type.rank() == other.type.rank(), context, ErrorKind::Runtime,
+          {.what = "inputs must have the same number of dimensions",
+           .got = to_string(self.type.shape) + " and " + to_string(other.type.shape),
+           .action = "unsqueeze one of them"});
+  const int64_t dim = context.dimension(context.integer("dim"), self.type.rank());
+  const auto place = static_cast<size_t>(dim);
+  require(self.type.rank() > 0, context, ErrorKind::Index,
+          {.what = concat("Dimension specified as ", context.integer("dim"), " but tensor has no dimensions"),
+           .action = "give vectors of 3 numbers"});
+  require(self.type.shape[place] == 3 && other.type.shape[place] == 3, context, ErrorKind::Runtime,
+          {.what = concat("inputs dimension ", dim, " must have length 3"),
+           .got = to_string(self.type.shape) + " and " + to_string(other.type.shape)});
+  require(self.type.dtype == other.type.dtype, context, ErrorKind::Runtime,
+          {.what = concat("expected scalar type ", scalar_type_name(self.type.dtype), " but found ",
+                          scalar_type_name(other.type.dtype)),
+           .action = "convert one of them"});
+  check_types(context, self.type.dtype, "ifc");
+  const Dims shape = broadcast_of_tensors(context.call);
+  const DType compute = compute_dtype(self.type.dtype);
+  const ir::Value x = b.broadcast_to(context.value("self", compute), shape);
+  const ir::Value y = b.broadcast_to(context.value("other", compute), shape);
+  std::vector<ir::Value> entries;
+  for (int64_t i = 0; i < 3; ++i) {
+    const int64_t next = (i + 1) % 3, last = (i + 2) % 3;
+    entries.push_back(b.subtract(b.multiply(entry(b, x, dim, next), entry(b, y, dim, last)),
+                                 b.multiply(entry(b, x, dim, last), entry(b, y, dim, next))));
+  }
+  return {b.convert(b.concatenate(entries, dim), self.type.dtype)};
+}
+
 }  // namespace
 
 std::span<const Rule> linear_algebra_rules() {
   static const Rule rules[] = {
+      general("linalg_cross", cross),
       general("linalg_solve_triangular", solve_triangular),
   };
   return rules;

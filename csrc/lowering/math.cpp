@@ -7,6 +7,7 @@
 #include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
+#include "lowering/strides.h"
 
 namespace opentrn::lowering {
 namespace {
@@ -131,6 +132,45 @@ Results logit(Context& c) {
     x = c.b.select(compare_with(c.b, Direction::LT, low, 0.0), x, clamped);
   }
   return {c.b.convert(c.b.log(c.b.divide(x, c.b.subtract(one, x))), dtype)};
+}
+
+// --- the bits of floats
+
+/// The next number of the operands' own type, which for 16-bit floats is not that of their computation.
+Results next_after(Context& c) {
+  const DType dtype = common_dtype(c.call);
+  check_types(c, dtype, "f");
+  const Dims shape = broadcast_of_tensors(c.call);
+  return {c.b.binary(Op::NextAfter, c.b.broadcast_to(c.value("self", dtype), shape),
+                     c.b.broadcast_to(c.value("other", dtype), shape))};
+}
+
+/// Mantissas in [0.5, 1) and exponents. Zeros, infinities and NaN are their own mantissas, with the exponent 0.
+Results mantissa_and_exponent(Context& c) {
+  Builder& b = c.b;
+  const DType dtype = c.tensor("self").type.dtype;
+  require(is_float(dtype), c, ErrorKind::Runtime,
+          {.what = "torch.frexp() only supports floating-point dtypes", .got = std::string(scalar_type_name(dtype))});
+  check_types(c, dtype, "f");
+  const Value x = compute_value(c, "self");
+  const bool wide = dtype == DType::F64;
+  const DType words = wide ? DType::I64 : DType::I32;
+  const int64_t digits = wide ? 52 : 23, bias = wide ? 1022 : 126;
+  // Numbers too small for a normalized form are brought into range first.
+  const Value small = compare_with(b, Direction::LT, b.abs(x), std::ldexp(1.0, static_cast<int>(1 - bias)));
+  const Value normal = b.select(small, scaled(b, x, std::ldexp(1.0, static_cast<int>(digits + 1))), x);
+  const Value bits = b.bitcast_convert(normal, words);
+  const auto number = [&](int64_t value) { return integer_splat(b, b.type(bits), value); };
+  const int64_t exponent_bits = (2 * bias + 3) << digits;
+  const Value raw = b.binary(Op::ShiftRightLogical, b.and_(bits, number(exponent_bits)), number(digits));
+  const Value shift = b.select(small, number(bias + digits + 1), number(bias));
+  const Value fraction = b.or_(b.and_(bits, number(~exponent_bits)), number(bias << digits));
+  const Value regular = b.and_(b.is_finite(x), compare_with(b, Direction::NE, x, 0.0));
+  const Value mantissa = b.select(regular, b.bitcast_convert(fraction, b.dtype(x)), x);
+  const Value exponent = b.select(regular, b.subtract(raw, shift), number(0));
+  c.result_strides = {preserved_strides(b.shape(x), c.tensor("self").strides),
+                      preserved_strides(b.shape(x), c.tensor("self").strides)};
+  return {b.convert(mantissa, dtype), b.convert(exponent, DType::I32)};
 }
 
 // --- powers
@@ -315,6 +355,7 @@ const std::array kRules = {
     elementwise("frac", frac, Promotion::Common, "f"),
     elementwise("hypot", hypotenuse, Promotion::Common, "f"),
     inexact("ldexp.Tensor", ldexp, "f"),
+    general("frexp.Tensor", mantissa_and_exponent, StrideRule::Elementwise),
     inexact("lgamma", unary<Op::Lgamma>, "f"),
     inexact("log", unary<Op::Log>),
     inexact("log10", log10),
@@ -323,6 +364,7 @@ const std::array kRules = {
     elementwise("logaddexp", logaddexp, Promotion::Common, "fc"),
     elementwise("logaddexp2", logaddexp2, Promotion::Common, "f"),
     general("logit", logit, StrideRule::Elementwise),
+    general("nextafter", next_after, StrideRule::Elementwise),
     general("polar", polar, StrideRule::Elementwise),
     general("pow.Scalar", power_of_scalar),
     power_rule(),
@@ -335,6 +377,7 @@ const std::array kRules = {
     inexact("sinc", sinc),
     inexact("sinh", unary<Op::Sinh>),
     inexact("special_entr", entropy, "f"),
+    inexact("special_i1e", unary<Op::BesselI1e>, "f"),
     inexact("special_xlog1py", xlog1py, "f"),
     inexact("special_xlog1py.other_scalar", xlog1py, "f"),
     inexact("special_xlog1py.self_scalar", xlog1py, "f"),

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
 
@@ -314,7 +315,7 @@ enum class Order : int64_t { Other, Zero, One, Two, Infinity, MinusInfinity, Neg
 
 Dims classify_order(std::span<const ScalarValue> scalars) {
   for (const ScalarValue& scalar : scalars) {
-    if (scalar.name != "ord") continue;
+    if (scalar.name != "ord" && scalar.name != "p") continue;
     const double order = scalar.number.real();
     if (order == 0.0) return {static_cast<int64_t>(Order::Zero)};
     if (order == 1.0) return {static_cast<int64_t>(Order::One)};
@@ -326,14 +327,15 @@ Dims classify_order(std::span<const ScalarValue> scalars) {
   return {static_cast<int64_t>(Order::Other)};
 }
 
-Value power_norm(Context& c, Value x, const Dims& dims) {
-  const Value order = c.scalar_value("ord", c.b.dtype(x));
+Value power_norm(Context& c, Value x, const Dims& dims, std::string_view name) {
+  const Value order = c.scalar_value(name, c.b.dtype(x));
   const Value sum = c.b.reduce(c.b.power(x, c.b.broadcast_to(order, c.b.shape(x))), Op::Add, dims);
   const Value inverse = c.b.divide(c.b.splat_like(order, 1.0), order);
   return c.b.power(sum, c.b.broadcast_to(inverse, c.b.shape(sum)));
 }
 
-Value norm_of(Context& c, Value x, const Dims& dims, Order order) {
+/// `name`: the argument that holds the order.
+Value norm_of(Context& c, Value x, const Dims& dims, Order order, std::string_view name = "ord") {
   Builder& b = c.b;
   switch (order) {
     case Order::Zero: return b.reduce(b.convert(truthy(b, x), b.dtype(x)), Op::Add, dims);
@@ -342,7 +344,7 @@ Value norm_of(Context& c, Value x, const Dims& dims, Order order) {
     case Order::Infinity: return b.reduce(x, Op::Maximum, dims);
     case Order::MinusInfinity: return b.reduce(x, Op::Minimum, dims);
     case Order::Negative:
-    case Order::Other: return power_norm(c, x, dims);
+    case Order::Other: return power_norm(c, x, dims, name);
   }
   __builtin_unreachable();
 }
@@ -370,14 +372,47 @@ void check_norm(const Context& c, DType dtype, const Dims& dims, Order order) {
   }
 }
 
-Results vector_norm(Context& c) {
-  const auto order = static_cast<Order>(c.call.derived.at(0));
+Results norm_over_dims(Context& c, Order order, std::string_view name) {
   const Dims dims = c.dimensions("dim", self_rank(c));
-  const DType dtype = c.has("dtype") ? c.dtype("dtype") : self_dtype(c);
+  const DType dtype = is_given(c, "dtype") ? c.dtype("dtype") : self_dtype(c);
   check_norm(c, dtype, dims, order);
   const Value x = c.b.abs(c.value("self", compute_dtype(dtype)));
-  const Value norm = c.b.convert(norm_of(c, x, dims, order), real_dtype(dtype));
+  const Value norm = c.b.convert(norm_of(c, x, dims, order, name), real_dtype(dtype));
   return {keep_dims(c.b, norm, self_shape(c), dims, c.flag("keepdim"))};
+}
+
+Results vector_norm(Context& c) { return norm_over_dims(c, static_cast<Order>(c.call.derived.at(0)), "ord"); }
+
+Results norm(Context& c) {
+  require(is_given(c, "dtype") || !is_integral(self_dtype(c)), c, ErrorKind::Runtime,
+          {.what = "input dtype should be either floating point or complex",
+           .got = std::string(scalar_type_name(self_dtype(c))),
+           .action = "convert the input"});
+  return norm_over_dims(c, c.has("p") ? static_cast<Order>(c.call.derived.at(0)) : Order::Two, "p");
+}
+
+/// Slices whose norm is too large are brought down to it.
+Results renorm(Context& c) {
+  Builder& b = c.b;
+  const auto order = static_cast<Order>(c.call.derived.at(0));
+  const bool positive = order != Order::Zero && order != Order::Negative && order != Order::MinusInfinity;
+  require(positive, c, ErrorKind::Runtime, {.what = "non-positive-norm not supported", .action = "give a positive p"});
+  require(self_rank(c) > 1, c, ErrorKind::Runtime,
+          {.what = concat("input needs at least 2 dimensions, got ", self_rank(c), " dimensions")});
+  const int64_t dim = c.dimension(c.integer("dim"), self_rank(c));
+  Dims others = all_dimensions(c);
+  others.erase(others.begin() + dim);
+  const DType dtype = self_dtype(c);
+  check_norm(c, dtype, others, order);
+  if (c.tensor("self").type.elements() == 0) return {c.value("self")};
+  const Value x = compute_value(c, "self");
+  const Value norm = norm_of(c, b.abs(x), others, order, "p");
+  const Value limit = c.scalar_value("maxnorm", b.dtype(norm));
+  const Value valid = b.compare(Direction::GE, limit, b.splat_like(limit, 0.0));
+  const Value most = b.broadcast_to(b.check(valid, limit, "[renorm] expected maxnorm to be >= 0"), b.shape(norm));
+  const Value down = b.divide(most, b.add(norm, b.splat_like(norm, 1e-7)));
+  const Value factor = b.select(b.compare(Direction::GT, norm, most), down, b.splat_like(norm, 1.0));
+  return {b.convert(b.multiply(x, expand_reduced(b, b.convert(factor, b.dtype(x)), b.shape(x), others)), dtype)};
 }
 
 Results logsumexp(Context& c) {
@@ -395,8 +430,8 @@ Results logsumexp(Context& c) {
   return {keep_dims(b, b.convert(result, dtype), shape, dims, c.flag("keepdim"))};
 }
 
-Rule norm_rule() {
-  Rule rule = general("linalg_vector_norm", vector_norm);
+Rule norm_rule(std::string_view name, RuleFunction function) {
+  Rule rule = general(name, function);
   rule.derive = classify_order;
   return rule;
 }
@@ -415,7 +450,7 @@ const std::array kRules = {
     general("argmin", arg_extreme<Op::Minimum>),
     general("count_nonzero", count_nonzero),
     general("count_nonzero.dim_IntList", count_nonzero),
-    norm_rule(),
+    norm_rule("linalg_vector_norm", vector_norm),
     general("logsumexp", logsumexp),
     general("max", extreme<Op::Maximum>),
     general("max.dim", extreme_with_index<Op::Maximum>),
@@ -424,8 +459,11 @@ const std::array kRules = {
     general("min", extreme<Op::Minimum>),
     general("min.dim", extreme_with_index<Op::Minimum>),
     converting(general("nansum", nansum)),
+    norm_rule("norm.ScalarOpt_dim", norm),
+    norm_rule("norm.ScalarOpt_dim_dtype", norm),
     converting(general("prod", prod)),
     converting(general("prod.dim_int", prod_dim)),
+    norm_rule("renorm", renorm),
     converting(general("std.correction", variance<true, false>)),
     general("std_mean.correction", variance<true, true>),
     converting(general("sum", sum)),

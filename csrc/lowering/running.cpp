@@ -13,9 +13,7 @@ ir::Value elements_at(ir::Builder& b, ir::Value sequences, ir::Value positions) 
   return gather_elements(b, sequences, b.rank(sequences) - 1, positions);
 }
 
-}  // namespace
-
-ir::Value running_sum(ir::Builder& b, ir::Value x, int64_t dim) {
+ir::Value running(ir::Builder& b, ir::Value x, ir::Op op, int64_t dim) {
   const auto rank = static_cast<size_t>(b.rank(x));
   const int64_t size = b.shape(x)[static_cast<size_t>(dim)];
   if (b.type(x).elements() == 0) return x;
@@ -25,8 +23,13 @@ ir::Value running_sum(ir::Builder& b, ir::Value x, int64_t dim) {
   Dims low(rank, 0);
   low[static_cast<size_t>(dim)] = size - 1;
   return b.reduce_window(x, b.scalar(b.dtype(x), 0),
-                         {ir::Op::Add, std::move(window), ones, ones, ones, std::move(low), Dims(rank, 0)});
+                         {op, std::move(window), ones, ones, ones, std::move(low), Dims(rank, 0)});
 }
+
+}  // namespace
+
+ir::Value running_sum(ir::Builder& b, ir::Value x, int64_t dim) { return running(b, x, ir::Op::Add, dim); }
+ir::Value running_maximum(ir::Builder& b, ir::Value x, int64_t dim) { return running(b, x, ir::Op::Maximum, dim); }
 
 ir::Value search_sorted(ir::Builder& b, ir::Value sequences, ir::Value values, bool right) {
   const ir::TensorType type{DType::I64, b.shape(values)};

@@ -1,10 +1,9 @@
 // Writing single elements by index along one dimension, with or without a reduction.
-#include <array>
-
 #include "lowering/arguments.h"
 #include "lowering/families.h"
 #include "lowering/helpers.h"
 #include "lowering/index_arguments.h"
+#include "lowering/reducers.h"
 #include "lowering/windows.h"
 
 namespace opentrn::lowering {
@@ -84,28 +83,6 @@ ir::Value value_updates(Context& context, const Scatter& scatter) {
   return context.b.broadcast_to(value, context.b.shape(scatter.indices));
 }
 
-/// The IR's function for a reduction of PyTorch. On bools a sum is an or, a product an and.
-Op reducer(const Context& context, std::string_view reduce, DType dtype) {
-  struct Row {
-    std::string_view name;
-    Op op, on_bools;
-  };
-  static constexpr std::array<Row, 7> kRows{{{"sum", Op::Add, Op::Or},
-                                             {"add", Op::Add, Op::Or},
-                                             {"mean", Op::Add, Op::Or},
-                                             {"prod", Op::Multiply, Op::And},
-                                             {"multiply", Op::Multiply, Op::And},
-                                             {"amax", Op::Maximum, Op::Or},
-                                             {"amin", Op::Minimum, Op::And}}};
-  for (const Row& row : kRows) {
-    if (row.name == reduce) return is_bool(dtype) ? row.on_bools : row.op;
-  }
-  context.refuse(ErrorKind::Runtime, {.what = "unknown reduce argument",
-                                      .got = std::string(reduce),
-                                      .expected = "one of sum, prod, mean, amax, amin",
-                                      .action = "name one of these"});
-}
-
 Op add_or_multiply(const Context& context, DType dtype) {
   const std::string& reduce = context.text("reduce");
   require(reduce == "add" || reduce == "multiply", context, ErrorKind::Runtime,
@@ -145,11 +122,6 @@ Results scatter_add(Context& context) {
   return apply(context, scatter, source(context, scatter), is_bool(dtype) ? Op::Or : Op::Add);
 }
 
-ir::Value neutral(ir::Builder& b, Op op, ir::TensorType type) {
-  const ir::Value nothing = b.splat({type.dtype, {0}}, 0);
-  return b.broadcast_to(b.reduce(nothing, op, {0}), type.shape);
-}
-
 /// How many values were combined at each place of the operand; at least 1.
 ir::Value contributions(Context& context, const Scatter& scatter, DType dtype, bool include_self) {
   ir::Builder& b = context.b;
@@ -158,15 +130,6 @@ ir::Value contributions(Context& context, const Scatter& scatter, DType dtype, b
   const ir::Value ones = b.splat({counting, b.shape(scatter.indices)}, 1);
   const ir::Value counts = scatter_elements(b, start, scatter.dim, scatter.indices, ones, Op::Add);
   return b.convert(b.maximum(counts, b.splat_like(counts, 1)), dtype);
-}
-
-/// Integers are divided as PyTorch's floor division does.
-ir::Value mean_of(ir::Builder& b, ir::Value sum, ir::Value count) {
-  const ir::Value quotient = b.divide(sum, count);
-  if (!is_integer(b.dtype(sum)) || category(b.dtype(sum)) == Category::Unsigned) return quotient;
-  const ir::Value remainder = b.subtract(sum, b.multiply(quotient, count));
-  const ir::Value below = is_less(b, remainder, 0);
-  return b.subtract(quotient, b.convert(below, b.dtype(sum)));
 }
 
 Results scatter_reduce(Context& context) {

@@ -3,6 +3,7 @@
 #include "lowering/families.h"
 #include "lowering/helpers.h"
 #include "lowering/index_arguments.h"
+#include "lowering/running.h"
 #include "lowering/strides.h"
 #include "lowering/windows.h"
 
@@ -148,17 +149,50 @@ Results nanmedian(Context& context) { return median_all(context, true); }
 Results median_of_dim(Context& context) { return median_dim(context, false); }
 Results nanmedian_of_dim(Context& context) { return median_dim(context, true); }
 
+/// For every element of sorted slices how many equal ones precede it.
+ir::Value rank_among_equals(ir::Builder& b, ir::Value x, int64_t dim) {
+  const Dims shape = b.shape(x);
+  const int64_t size = shape[static_cast<size_t>(dim)];
+  const ir::Value place = b.iota({DType::I64, shape}, dim);
+  if (size == 1) return place;
+  const ir::Value changes =
+      b.compare(ir::ComparisonDirection::NE, part(b, x, dim, 1, size), part(b, x, dim, 0, size - 1));
+  const ir::Value first = b.splat({DType::Bool, b.shape(part(b, x, dim, 0, 1))}, 1);
+  const ir::Value parts[] = {first, changes};
+  const ir::Value starts = b.select(b.concatenate(parts, dim), place, b.splat_like(place, 0));
+  return b.subtract(place, running_maximum(b, starts, dim));
+}
+
+/// The most frequent element, the least of several, and the last place it stands at. A NaN equals nothing.
+Results mode(Context& context) {
+  ir::Builder& b = context.b;
+  const TensorArgument& self = context.tensor("self");
+  const int64_t dim = selection_dim(context, self);
+  if (self.type.rank() == 0) return {self.value, b.scalar(DType::I64, 0)};
+  const Dims& shape = self.type.shape;
+  const Dims result = reduced_shape(shape, {dim}, true);
+  const auto shaped = [&](ir::Value x) { return b.reshape(x, reduced_shape(shape, {dim}, context.flag("keepdim"))); };
+  if (self.type.elements() == 0) {
+    return {shaped(b.splat({self.type.dtype, result}, 0)), shaped(b.splat({DType::I64, result}, 0))};
+  }
+  check_types(context, self.type.dtype, "bif");
+  const Sorted all = sorted(b, self.value, dim, false);
+  const ir::Value ranks = rank_among_equals(b, all.values, dim);
+  const ir::Value most = expand_reduced(b, b.reduce(ranks, ir::Op::Maximum, {dim}), shape, {dim});
+  const ir::Value place = b.iota({DType::I64, shape}, dim);
+  const ir::Value beyond = b.splat_like(place, static_cast<double>(shape[static_cast<size_t>(dim)]));
+  const ir::Value candidates = b.select(b.compare(ir::ComparisonDirection::EQ, ranks, most), place, beyond);
+  const ir::Value chosen = b.reshape(b.reduce(candidates, ir::Op::Minimum, {dim}), result);
+  return {shaped(gather_elements(b, all.values, dim, chosen)), shaped(gather_elements(b, all.indices, dim, chosen))};
+}
+
 }  // namespace
 
 std::span<const Rule> sorting_rules() {
   static const Rule rules[] = {
-      general("kthvalue", kthvalue),
-      general("median", median),
-      general("median.dim", median_of_dim),
-      general("nanmedian", nanmedian),
-      general("nanmedian.dim", nanmedian_of_dim),
-      general("sort.stable", sort),
-      general("topk", topk),
+      general("kthvalue", kthvalue), general("median", median),       general("median.dim", median_of_dim),
+      general("mode", mode),         general("nanmedian", nanmedian), general("nanmedian.dim", nanmedian_of_dim),
+      general("sort.stable", sort),  general("topk", topk),
   };
   return rules;
 }

@@ -19,7 +19,9 @@ std::vector<Rule> collect() {
            copy_rules,
            creation_rules,
            data_dependent_rules,
+           divisor_rules,
            dropout_rules,
+           fourier_rules,
            index_update_rules,
            indexing_rules,
            linear_algebra_rules,
@@ -30,6 +32,7 @@ std::vector<Rule> collect() {
            normalization_rules,
            optimizer_rules,
            padding_rules,
+           patch_rules,
            pooling_rules,
            random_choice_rules,
            random_rules,
@@ -41,6 +44,7 @@ std::vector<Rule> collect() {
            selection_rules,
            softmax_rules,
            sorting_rules,
+           upsampling_rules,
        }) {
     const std::span<const Rule> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());

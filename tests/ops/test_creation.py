@@ -106,3 +106,18 @@ def test_filled():
     same(lambda device: torch.full((2,), True, device=device))
     same(lambda device: torch.full((2,), 1.5 + 2j, device=device))
     same(lambda device: torch.scalar_tensor(3, device=device))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 7, 8, -1])
+@pytest.mark.parametrize("base", [10, 2, 0.5], ids=str)
+def test_logspace(base, steps):
+    loose = {torch.float32: (2e-6, 1e-6), torch.float16: (2e-3, 1e-4), torch.complex64: (2e-6, 1e-6)}
+    loose |= {torch.float64: (1e-13, 1e-13), torch.bfloat16: (1.6e-2, 1e-3), torch.complex128: (1e-13, 1e-13)}
+    for dtype in (*DTYPES, torch.complex128, torch.int8, torch.bool):
+        for ends in ((0, 2), (0.0, 2.0), (1, 0)):
+
+            def call(device, ends=ends, dtype=dtype):
+                return torch.logspace(*ends, steps, base, dtype=dtype, device=device)
+
+            expected, actual = outcome(lambda c=call: c("cpu")), outcome(lambda c=call: fetch(c("neuron")))
+            assert_same(actual, expected, f"{ends} {dtype}", loose)

@@ -163,6 +163,59 @@ def test_scatter(layout, dtype, dim):
             )
 
 
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("layout", LAYOUTS[:4], ids=lambda layout: layout.name)
+def test_index_reduce(layout, dtype):
+    for dim in (0, 1, -1):
+        self = pair(layout, dtype, "finite")
+        shape = list(self.cpu.shape)
+        shape[dim] = 3
+        source = values(tuple(shape), dtype, "finite", 1)
+        for reduce in ("prod", "mean", "amax", "amin", "sum"):
+            for include in (True, False):
+                for index in (I([1, 0, 1]), I([0, 2, 1]).int()):
+                    check(
+                        lambda x, i, s, d=dim, r=reduce, k=include: x.index_reduce(d, i, s, r, include_self=k),
+                        self,
+                        index,
+                        source,
+                        tolerance=LOOSE,
+                        message=f"{reduce} {include} {dim}",
+                    )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_index_reduce_edges():
+    x = torch.ones(3, 2)
+
+    def call(x, index, source, dim=0):
+        return x.index_reduce(dim, index, source, "prod")
+
+    for index, source in (
+        (I([0, 5]), x[:2]),
+        (I([0, -1]), x[:2]),
+        (I([0, 1]), x[:2].double()),
+        (I([0, 1]).short(), x[:2]),
+        (I([[0, 1]]), x[:2]),
+        (I([0, 1, 1]), x[:2]),
+        (I([0, 1]), x[:2, :1]),
+        (I([0, 1]), x[:2, 0]),
+        (I([], dtype=torch.int64), x[:0]),
+    ):
+        check(call, x, index, source)
+    check(call, x[0, 0], I([0]), I([2.0]))
+    check(call, x[0, 0], I(0), I(2.0))
+    check(call, x[:, 0], I([0, 5]), x[:2, 0])
+    check(lambda x, i: call(x, i, x, 2), x, I([0]))
+    for reduce in ("prod", "mean", "amax", "amin"):
+        check(
+            lambda x, i, s, r=reduce: x.index_reduce(0, i, s, r),
+            I([1.0, float("nan"), 3]),
+            I([0, 0, 1]),
+            I([float("nan"), 1.0, 2.0]),
+        )
+
+
 def test_scatter_reduce_with_nan():
     nan = float("nan")
     for reduce in ("sum", "prod", "mean", "amax", "amin"):

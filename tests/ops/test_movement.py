@@ -158,3 +158,28 @@ X = torch.ones(2, 3)
 )
 def test_errors(call):
     check(call, X)
+
+
+def test_repeat_interleave():
+    repeat = torch.repeat_interleave
+    counts = torch.tensor([1, 0, 3])
+    for repeats in (
+        counts,
+        counts.int(),
+        counts[:0],
+        torch.tensor([0, 0]),
+        torch.tensor([1, -1]),
+        counts[None],
+        counts.float(),
+        counts[:0].float(),
+        torch.tensor([2, 9, 1, 9])[::2],
+    ):
+        check(repeat, repeats)
+    for size in (4, 5, 3):
+        check(lambda t, s=size: repeat(t, output_size=s), counts)
+    x = torch.arange(12.0).reshape(3, 4)
+    check(lambda t, n: repeat(t, n, 0), x, counts)
+    check(lambda t, n: repeat(t, n, 1), x.t(), counts)
+    check(repeat, x, torch.tensor(2))
+    check(lambda t: repeat(t, 2, 1), x)
+    check(lambda t, n: repeat(t, n, 1), x, counts)

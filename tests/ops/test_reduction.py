@@ -357,3 +357,84 @@ def test_spread_of_extreme_numbers(operand, dtype):
     x = torch.tensor([operand, [0.0] * len(operand), [1.0, 2.0, 3.0][: len(operand)]], dtype=dtype)
     for function in (torch.std, torch.var, torch.std_mean, torch.var_mean):
         check(lambda x, f=function: f(x, 1), x, tolerance=SUMS)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 0.5, math.inf, 0, -1, -math.inf], ids=str)
+def test_renorm(order):
+    for dtype in (*FLOATS, torch.complex64, torch.int64):
+        for layout in layouts():
+            for dim in (0, 1, -1, 3):
+                check(
+                    lambda x, d=dim: torch.renorm(x, order, d, 2.5),
+                    pair(layout, dtype, "nonzero"),
+                    message=f"{dtype} {layout.name} {dim}",
+                    tolerance={**SUMS, torch.float32: (5e-6, 5e-6)},
+                )
+    x = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+    check(lambda x: torch.renorm(x, order, 0, 0), x)
+    check(lambda x: torch.renorm(x, order, 0, 100), x)
+    check(lambda x: torch.renorm(x, order, 0, -1), x)
+    check(lambda x: torch.renorm(x, order, 0, 1), x[0])
+
+
+@pytest.mark.parametrize("order", [None, 0, 1, 2, 3, -1, math.inf, -math.inf], ids=str)
+def test_norm_operator(order):
+    aten = torch.ops.aten
+    for dtype in (*FLOATS, torch.complex64, torch.int64):
+        for layout in layouts():
+            x = pair(layout, dtype, "nonzero")
+            message = f"{dtype} {layout.name}"
+            tolerance = {**SUMS, torch.float32: (5e-6, 5e-6)}
+            if order is not None:
+                check(lambda t: aten.norm.Scalar(t, order), x, message=message, tolerance=tolerance)
+            for dim in ([1], [0, 2], []):
+                check(
+                    lambda t, d=dim: aten.norm.ScalarOpt_dim(t, order, d, True), x, message=message, tolerance=tolerance
+                )
+                check(
+                    lambda t, d=dim: aten.norm.ScalarOpt_dim_dtype(t, order, d, False, dtype=torch.float64),
+                    x,
+                    message=message,
+                    tolerance=tolerance,
+                )
+    check(torch.dist, torch.ones(3, 4), torch.arange(4.0))
+    check(lambda x: torch.norm(x, 2, 1, out=torch.zeros(3, device=x.device)), torch.ones(3, 4), tolerance=SUMS)
+
+
+def test_equal():
+    x = torch.tensor([1.0, 2, 3])
+    nan = torch.tensor([math.nan])
+    for left, right in (
+        (x, x.clone()),
+        (x, x + 1),
+        (x, x.double()),
+        (x, x[None]),
+        (x, x[:2]),
+        (nan, nan.clone()),
+        (x[:0], x[:0]),
+        (x[:0], x[None, :0]),
+        (x[0], x[0]),
+        (x.to(torch.complex64), x),
+        (torch.eye(3)[:, ::2], torch.eye(3)[:, ::2].contiguous()),
+    ):
+        check(torch.equal, left, right)
+    check(lambda t: torch.equal(t, t), nan)
+    check(lambda t: torch.equal(t, t), x)
+
+
+def test_bincount():
+    for dtype in DTYPES:
+        x = torch.tensor([1, 2, 2, 5]).to(dtype)
+        check(torch.bincount, x)
+        check(torch.bincount, x[:0])
+        check(torch.bincount, torch.tensor([1, 2, 2, 5]), x, message=str(dtype))
+    x = torch.tensor([1, 2, 2, 5])
+    for least in (0, 3, 8, -1):
+        check(lambda t, n=least: torch.bincount(t, minlength=n), x)
+        check(lambda t, n=least: torch.bincount(t, minlength=n), x[:0])
+        check(lambda t, n=least: torch.bincount(t, torch.ones(4, device=t.device), n), x)
+    check(torch.bincount, x[:0], torch.ones(0))
+    for operand in (torch.tensor([-1]), torch.tensor([[1]]), torch.tensor(1), torch.zeros(0, 2, dtype=torch.int64)):
+        check(torch.bincount, operand)
+    check(torch.bincount, x, torch.ones(3))
+    check(torch.bincount, torch.arange(12).reshape(3, 4).t()[1])

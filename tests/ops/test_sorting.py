@@ -155,3 +155,24 @@ def test_out():
         ),
         pair(LAYOUTS[1], torch.float32, "finite"),
     )
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_mode(dtype):
+    for layout in layouts((5, 6, 7)):
+        for dim in (0, 1, -1, 3):
+            x = pair(layout, dtype, "finite")
+            if not (dtype.is_floating_point or dtype.is_complex):
+                check(lambda x, d=dim: torch.mode(x, d), x, message=f"{layout.name} {dim}")
+                check(lambda x, d=dim: torch.mode(x, d, True), x, message=f"{layout.name} {dim}")
+            check(lambda x, d=dim: torch.mode(x, d)[0], x, message=f"{layout.name} {dim}")
+            if dtype.is_floating_point:
+                check(lambda x, d=dim: torch.mode(x.round(), d), x, message=f"{layout.name} {dim}")
+
+
+def test_mode_of_nothing():
+    check(lambda x: torch.mode(x, 0), torch.ones(0, 3))
+    check(lambda x: torch.mode(x, 1), torch.ones(0, 3))
+    check(torch.mode, torch.ones(0))
+    check(torch.mode, torch.tensor([3, 1, 1, 3, 2]))
+    check(torch.mode, torch.tensor([4.0]))
